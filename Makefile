@@ -1,0 +1,52 @@
+# Every target sets up what it needs, once: a second run finds the stamp file and does nothing.
+# Needs Python 3.11 or newer, make, and the network to reach PyPI. Another interpreter: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test evidence bench clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+demo: .venv/.ready  ## plan, mask, tally and estimate two sensitive variables
+	@.venv/bin/maskwell demo
+
+test: .venv/.ready-dev  ## lint, type-check and test, as continuous integration does
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/python -m pytest -n 2
+
+evidence: .venv/.ready-dev  ## run the long simulations at full size and write docs/evidence/
+	MASKWELL_EVIDENCE=1 PYTHONPATH=. .venv/bin/python -m tests.evidence
+
+bench: .venv-bench/.ready  ## measure speed and memory beside a peer, in one run
+	PYTHONPATH=. .venv-bench/bin/python -m bench
+
+clean:  ## remove the environments, the caches and the demo's output
+	rm -rf .venv .venv-bench maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is touched only after its recipe succeeded, so an interrupted set-up starts again from a clean folder.
+.venv/.created .venv-bench/.created:
+	@command -v "$(PYTHON)" >/dev/null || { echo "make: PYTHON=$(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit("make: PYTHON=$(PYTHON) is Python %d.%d, but Maskwell needs 3.11 or newer; name one: make PYTHON=/path/to/python" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@"$(PYTHON)" -m venv --clear $(@D)
+	@touch $@
+
+.venv/.ready: .venv/.created pyproject.toml constraints.txt
+	@echo "Setting up .venv (once, a minute or two) ..."
+	@.venv/bin/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+.venv/.ready-dev: .venv/.created pyproject.toml constraints.txt
+	@echo "Setting up .venv with the developer's tools (once, a minute or two) ..."
+	@.venv/bin/python $(PIP_INSTALL) --editable '.[dev]'
+	@touch .venv/.ready $@
+
+.venv-bench/.ready: .venv-bench/.created pyproject.toml constraints.txt
+	@echo "Setting up .venv-bench (once, a minute or two) ..."
+	@.venv-bench/bin/python $(PIP_INSTALL) --editable '.[bench]'
+	@touch $@

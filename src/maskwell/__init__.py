@@ -1,0 +1,55 @@
+"""Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
+
+from maskwell import designs
+from maskwell.auditing import Audit, audit
+from maskwell.demands import (
+    LDP,
+    AverageSecurity,
+    BetaFactor,
+    Demand,
+    InformationPrivacy,
+    LocalDiversity,
+    RhoPrivacy,
+)
+from maskwell.designs import Design
+from maskwell.errors import (
+    DataError,
+    DemandError,
+    DesignError,
+    EstimationError,
+    MaskwellError,
+    ReportError,
+)
+from maskwell.inference import Estimate, estimate, estimate_contrast
+from maskwell.planning import plan
+from maskwell.reports import Reports
+from maskwell.tally import Tally
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AverageSecurity",
+    "BetaFactor",
+    "Demand",
+    "InformationPrivacy",
+    "LDP",
+    "LocalDiversity",
+    "RhoPrivacy",
+    "Design",
+    "designs",
+    "Reports",
+    "Tally",
+    "Estimate",
+    "estimate",
+    "estimate_contrast",
+    "Audit",
+    "audit",
+    "plan",
+    "MaskwellError",
+    "DataError",
+    "DemandError",
+    "DesignError",
+    "EstimationError",
+    "ReportError",
+    "__version__",
+]

@@ -1,0 +1,42 @@
+"""Randomized-response designs: named functions that return one of a few kinds of design."""
+
+from maskwell.designs.base import Design
+from maskwell.designs.binary import crosswise, forced_response, kuk, unrelated_question, warner
+from maskwell.designs.explicit import average_secure, collapse, from_matrix
+from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.registry import DESIGNS, Entry
+from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.symmetric import (
+    direct,
+    gamma_diagonal,
+    local_diversity,
+    minimax,
+    optimized_unary,
+    rappor,
+    trimmed_rappor,
+    uniform_subsets,
+)
+
+__all__ = [
+    "DESIGNS",
+    "Design",
+    "Entry",
+    "MatrixDesign",
+    "SubsetDesign",
+    "average_secure",
+    "collapse",
+    "crosswise",
+    "direct",
+    "forced_response",
+    "from_matrix",
+    "gamma_diagonal",
+    "kuk",
+    "local_diversity",
+    "minimax",
+    "optimized_unary",
+    "rappor",
+    "trimmed_rappor",
+    "uniform_subsets",
+    "unrelated_question",
+    "warner",
+]

@@ -1,0 +1,383 @@
+"""What every design is and can do.
+
+A design is a matrix of transition probabilities ``P[report, truth]`` held as exact integers. Each kind of design
+(a subclass) says how those integers are stored, sampled, audited and inverted; everything else is written here once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.arithmetic import log_above
+from maskwell.demands import Demand, demand_from_dict
+from maskwell.designs.labels import Label, Missing, as_labels, read_column, shown
+from maskwell.errors import DataError, DesignError, MaskwellError
+from maskwell.sampling.entropy import (
+    CounterStream,
+    KeyedStream,
+    Stream,
+    id_blocks,
+    secure_stream,
+    seeded_stream,
+)
+from maskwell.sampling.plans import Packed, Plan, draw
+
+if TYPE_CHECKING:
+    from maskwell.reports import Reports
+
+FORMAT = 1
+MATRIX_CELLS = 10_000_000
+Method = Literal["linear", "moments"]
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+class Scores(Protocol):
+    """A linear estimator: each report has a score per category, and the estimate is the mean score."""
+
+    def mean(self, counts: NDArray[Any]) -> Vector:
+        """The weighted sum of scores over a tally's counts, divided by the sum of weights."""
+        ...
+
+    def second_moment(self, proportions: Vector) -> Matrix:
+        """E[L L'] of one report's scores L when the population has these proportions."""
+        ...
+
+    def second_moment_diagonal(self, proportions: Vector) -> Vector:
+        """Its diagonal alone, without the k x k matrix."""
+        ...
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        """Intercepts and slopes of E[L_j^2] as a function of the j-th proportion."""
+        ...
+
+    def binomial(self) -> tuple[Vector, Vector] | None:
+        """Vectors ``A, B`` such that ``n (B + (A - B) estimate)`` is a binomial count by category, or None."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(ABC):
+    """A randomized-response design: labels, exact integers, and the demand that it answers, if it was built for one."""
+
+    categories: tuple[Label, ...]
+    name: str = field(kw_only=True)
+    parameters: dict[str, Any] = field(kw_only=True, default_factory=dict)
+    demand: Demand | None = field(kw_only=True, default=None)
+
+    kind: ClassVar[str]
+    _kinds: ClassVar[dict[str, type[Design]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Design._kinds[cls.kind] = cls
+
+    @property
+    def k(self) -> int:
+        """The number of categories."""
+        return len(self.categories)
+
+    # What a kind of design must provide.
+
+    @abstractmethod
+    def exact_parity(self) -> Fraction | float:
+        """The largest ratio between two entries of a row, as the sampler realises it; ``math.inf`` if one is zero."""
+
+    @abstractmethod
+    def column_distance(self) -> Fraction:
+        """The largest L1 distance between two columns."""
+
+    @abstractmethod
+    def diversity(self) -> int:
+        """The least number of non-zero entries of a row, or 0 if the non-zero entries of some row differ."""
+
+    @abstractmethod
+    def report_count(self) -> int:
+        """How many different reports there are: the rows of the matrix."""
+
+    @abstractmethod
+    def _exact_matrix(self) -> NDArray[np.object_]:
+        """The matrix as fractions."""
+
+    @abstractmethod
+    def report_labels(self) -> list[Any]:
+        """What each row of the matrix stands for, as ``Reports.decode`` shows it."""
+
+    @abstractmethod
+    def decode(self, packed: Packed) -> list[Any]:
+        """Packed reports as labels or frozensets of labels."""
+
+    @abstractmethod
+    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        """The packed form of reports that are given as rows of the matrix."""
+
+    @abstractmethod
+    def first_impossible(self, packed: Packed) -> int:
+        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
+
+    @property
+    @abstractmethod
+    def plan(self) -> Plan:
+        """How reports are sampled."""
+
+    @property
+    @abstractmethod
+    def count_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's counts."""
+
+    @abstractmethod
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
+
+    @abstractmethod
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """From counts: in how many reports each category stands."""
+
+    @abstractmethod
+    def scores(self, method: Method) -> Scores:
+        """The scores of a linear estimator; an EstimationError names what the design cannot tell."""
+
+    @property
+    @abstractmethod
+    def added_variance(self) -> float:
+        """What masking adds to n times the total variance of the linear estimator; infinite if not estimable."""
+
+    @abstractmethod
+    def _weights(self) -> dict[str, Any]:
+        """The exact integers, ready for JSON."""
+
+    @classmethod
+    @abstractmethod
+    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+        """The inverse of ``_weights``."""
+
+    # Privacy.
+
+    @property
+    def parity(self) -> float:
+        """``exact_parity()`` as the nearest float."""
+        return float(self.exact_parity())
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of local differential privacy: ln of the exact parity, rounded up."""
+        parity = self.exact_parity()
+        return log_above(parity) if isinstance(parity, Fraction) else math.inf
+
+    # The matrix.
+
+    def matrix(self, exact: bool = False) -> NDArray[Any]:
+        """``P[report, truth]``; fractions if ``exact``. Refused where it would have more than ten million cells."""
+        self._refuse_large("matrix()")
+        matrix = self._exact_matrix()
+        return matrix if exact else matrix.astype(np.float64)
+
+    def _refuse_large(self, what: str) -> None:
+        cells = self.report_count() * self.k
+        if cells > MATRIX_CELLS:
+            size = f"{cells}" if cells < 10**15 else f"about 10^{len(str(cells)) - 1}"
+            raise DesignError(
+                f"{what} of {self.name} with k={self.k} would have {size} cells (limit {MATRIX_CELLS}); "
+                "use parity, added_variance, mask and estimate, which need no table."
+            )
+
+    # Masking.
+
+    def mask(
+        self,
+        values: Any,
+        *,
+        key: bytes | None = None,
+        ids: Any = None,
+        seed: int | None = None,
+        missing: Missing = "refuse",
+    ) -> Reports:
+        """Draw one report per value.
+
+        Without options the randomness is cryptographic and fresh. With ``key`` and ``ids`` the report of a record
+        depends on (key, design, id, true value) alone; whoever holds the key can recover true values. ``seed`` is for
+        simulations. A missing value is an error unless ``missing="keep"``, which leaves an empty report: non-response
+        is then visible.
+        """
+        return self._mask(values, self._stream_of(key, seed), key, ids, missing, first=0)
+
+    def mask_batches(
+        self,
+        batches: Iterable[Any],
+        *,
+        key: bytes | None = None,
+        ids: Iterable[Any] | None = None,
+        seed: int | None = None,
+        missing: Missing = "refuse",
+    ) -> Iterator[Reports]:
+        """Mask a stream of columns one at a time, in memory bounded by the largest of them.
+
+        Secure batches are keyed afresh, each by itself. A seed gives the reports that one ``mask`` of all values
+        would give. With a key, ``ids`` yields the ids of each batch; they are checked for duplicates within a batch
+        only.
+        """
+        if (key is None) != (ids is None):
+            raise DataError("key and ids go together: pass both for keyed masking, or neither.")
+        if key is not None and seed is not None:
+            raise DataError(
+                "key and seed exclude each other: a key is for repeatable collection, a seed for simulation."
+            )
+        return self._masked_batches(batches, key, ids, seed, missing)
+
+    def _masked_batches(
+        self,
+        batches: Iterable[Any],
+        key: bytes | None,
+        ids: Iterable[Any] | None,
+        seed: int | None,
+        missing: Missing,
+    ) -> Iterator[Reports]:
+        first = 0
+        id_batches = iter(ids) if ids is not None else None
+        for values in batches:
+            batch_ids = next(id_batches, ()) if id_batches is not None else None
+            reports = self._mask(values, self._stream_of(key, seed), key, batch_ids, missing, first)
+            first += len(reports)
+            yield reports
+
+    @staticmethod
+    def _stream_of(key: bytes | None, seed: int | None) -> CounterStream | None:
+        if key is not None and seed is not None:
+            raise DataError(
+                "key and seed exclude each other: a key is for repeatable collection, a seed for simulation."
+            )
+        if key is not None:
+            return None
+        return secure_stream() if seed is None else seeded_stream(seed)
+
+    def _mask(
+        self, values: Any, stream: Stream | None, key: bytes | None, ids: Any, missing: Missing, first: int
+    ) -> Reports:
+        from maskwell.reports import Reports
+
+        if (key is None) != (ids is None):
+            raise DataError("key and ids go together: pass both for keyed masking, or neither.")
+        column = read_column(values, self.categories, missing)
+        if stream is None:
+            assert key is not None
+            stream, first = KeyedStream(key, self.fingerprint, id_blocks(ids, column.n)), 0
+        packed = draw(self.plan, column.n, column.codes, stream, first)
+        if column.missing is not None:
+            packed[column.missing] = 0
+        return Reports(self, packed, column.missing, stream.randomness)
+
+    # Storage and identity.
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the labels and the integers: what decides how reports come about, and nothing else."""
+        content = {"kind": self.kind, "categories": self.categories, "weights": self._weights()}
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """The design as text, complete and versioned."""
+        document = {
+            "maskwell": "design",
+            "version": FORMAT,
+            "kind": self.kind,
+            "name": self.name,
+            "categories": self.categories,
+            "parameters": {key: _plain(value) for key, value in self.parameters.items()},
+            "demand": self.demand.to_dict() if self.demand else None,
+            "weights": self._weights(),
+            "fingerprint": self.fingerprint,
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Design:
+        """Read a design back; anything but the same design is an error."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            raise DesignError("design is not valid JSON; write it with design.to_json().") from None
+        if not isinstance(document, dict) or document.get("maskwell") != "design":
+            raise DesignError('design JSON must be an object with "maskwell": "design"; this is another kind of file.')
+        if document.get("version") != FORMAT:
+            raise DesignError(
+                f"design format {document.get('version')!r} is not supported; this version reads {FORMAT}."
+            )
+        kind = Design._kinds.get(document.get("kind"))  # type: ignore[arg-type]
+        if kind is None:
+            raise DesignError(f"design kind {document.get('kind')!r} is unknown; known: {', '.join(Design._kinds)}.")
+        try:
+            demand = document["demand"]
+            design = kind._from_weights(
+                as_labels(document["categories"]),
+                document["weights"],
+                name=str(document["name"]),
+                parameters=dict(document["parameters"]),
+                demand=demand_from_dict(demand) if demand else None,
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DesignError(f"design JSON is incomplete or malformed ({type(error).__name__}: {error}).") from None
+        except MaskwellError:
+            raise
+        except ValueError as error:
+            raise DesignError(f"design JSON is malformed ({error}).") from None
+        if design.fingerprint != document.get("fingerprint"):
+            raise DesignError("design JSON was changed: its labels or integers do not match its fingerprint.")
+        if design.demand is not None and not design.demand.holds_for(design):
+            raise DesignError(f"design JSON claims {design.demand.describe()}, which its integers do not give.")
+        return design
+
+    def answering(self, demand: Demand) -> Self:
+        """The same design, said to answer this demand."""
+        return replace(self, demand=demand)
+
+    def citation(self) -> str:
+        """Where the design comes from."""
+        from maskwell.designs.registry import citation
+
+        return citation(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        epsilon = "inf" if math.isinf(self.epsilon) else f"{self.epsilon:.6g}"
+        return f"<{self.name} design: {self.k} categories, epsilon {epsilon}, added variance {self.added_variance:.6g}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = [
+            ("categories", shown(self.categories)),
+            ("demand", self.demand.describe() if self.demand else "none stated"),
+            ("ε", f"{self.epsilon:.6g}"),
+            ("parity", f"{self.parity:.6g}"),
+            ("added variance", f"{self.added_variance:.6g}"),
+            ("fingerprint", self.fingerprint[:12]),
+        ]
+        cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+        return f"<table><caption>{escape(self.name)} design</caption>{cells}</table>"
+
+
+def _plain(value: Any) -> Any:
+    """A parameter for JSON: fractions as text, containers by their elements."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,115 @@
+"""Survey designs for a yes/no question: each is two chances, of the first report given yes and given no."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from maskwell.arithmetic import fraction
+from maskwell.designs.explicit import build
+from maskwell.designs.labels import as_labels
+from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.registry import named
+from maskwell.errors import DesignError
+
+Chance = float | Fraction
+YES_NO = ("yes", "no")
+
+
+def _chance(value: Any, name: str) -> Fraction:
+    chance = fraction(value, name, DesignError)
+    if not 0 <= chance <= 1:
+        raise DesignError(f"{name} must be a probability from 0 to 1; got {value}.")
+    return chance
+
+
+def _binary(
+    categories: Iterable[Any] | int,
+    chances: tuple[Fraction, Fraction],
+    name: str,
+    parameters: dict[str, Any],
+    reports: Sequence[Any] | None = None,
+) -> MatrixDesign:
+    labels = as_labels(categories)
+    if len(labels) != 2:
+        raise DesignError(
+            f"{name} asks a yes/no question and needs 2 categories; got {len(labels)}. Use minimax or "
+            "gamma_diagonal for more."
+        )
+    if chances[0] == chances[1]:
+        raise DesignError(
+            f"{name} with {_shown(parameters)} gives the same reports for yes and no, so nothing can be "
+            "estimated; change a probability."
+        )
+    matrix = [list(chances), [1 - chance for chance in chances]]
+    return build(labels, matrix, reports or labels, name=name, parameters=parameters)
+
+
+def _shown(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in parameters.items())
+
+
+@named("warner-1965", examples=({"truth_prob": 0.8}, {"truth_prob": Fraction(3, 4)}, {"truth_prob": 0.3}))
+def warner(categories: Iterable[Any] | int = YES_NO, *, truth_prob: Chance) -> MatrixDesign:
+    """A spinner picks the statement or its negation, and the respondent says whether it is true.
+
+    >>> warner(truth_prob=Fraction(4, 5)).exact_parity()
+    Fraction(4, 1)
+    """
+    p = _chance(truth_prob, "truth_prob")
+    return _binary(categories, (p, 1 - p), "warner", {"truth_prob": truth_prob})
+
+
+@named("boruch-1971", examples=({"yes_prob": 0.1, "no_prob": 0.2}, {"yes_prob": 0.25, "no_prob": 0}))
+def forced_response(categories: Iterable[Any] | int = YES_NO, *, yes_prob: Chance, no_prob: Chance) -> MatrixDesign:
+    """A die forces a yes or a no with these chances; otherwise the respondent tells the truth."""
+    yes, no = _chance(yes_prob, "yes_prob"), _chance(no_prob, "no_prob")
+    if yes + no > 1:
+        raise DesignError(
+            f"yes_prob + no_prob must be below 1; got {yes_prob} + {no_prob}: no truthful answer is left."
+        )
+    return _binary(categories, (1 - no, yes), "forced_response", {"yes_prob": yes_prob, "no_prob": no_prob})
+
+
+@named("greenberg-1969", examples=({"sensitive_prob": 0.7, "innocuous_yes": 0.25},))
+def unrelated_question(
+    categories: Iterable[Any] | int = YES_NO, *, sensitive_prob: Chance, innocuous_yes: Chance
+) -> MatrixDesign:
+    """The respondent answers the sensitive question, or else an innocuous one whose share of yes is known."""
+    s, u = _chance(sensitive_prob, "sensitive_prob"), _chance(innocuous_yes, "innocuous_yes")
+    parameters = {"sensitive_prob": sensitive_prob, "innocuous_yes": innocuous_yes}
+    return _binary(categories, (s + (1 - s) * u, (1 - s) * u), "unrelated_question", parameters)
+
+
+@named("yu-2008", examples=({"innocuous_prob": 0.25}, {"innocuous_prob": 0.8}))
+def crosswise(categories: Iterable[Any] | int = YES_NO, *, innocuous_prob: Chance) -> MatrixDesign:
+    """The respondent says whether the answers to the sensitive and to an innocuous question are the same."""
+    u = _chance(innocuous_prob, "innocuous_prob")
+    return _binary(categories, (u, 1 - u), "crosswise", {"innocuous_prob": innocuous_prob}, ("same", "different"))
+
+
+@named(
+    "kuk-1990",
+    examples=(
+        {"red_if_yes": 0.7, "red_if_no": 0.2, "draws": 1},
+        {"red_if_yes": 0.8, "red_if_no": 0.4, "draws": 4},
+    ),
+)
+def kuk(
+    categories: Iterable[Any] | int = YES_NO, *, red_if_yes: Chance, red_if_no: Chance, draws: int = 1
+) -> MatrixDesign:
+    """The respondent draws cards from one of two packs, by the true answer, and reports how many are red."""
+    labels = as_labels(categories)
+    if len(labels) != 2:
+        raise DesignError(f"kuk asks a yes/no question and needs 2 categories; got {len(labels)}.")
+    if fraction(draws, "draws", DesignError).denominator != 1 or draws < 1:
+        raise DesignError(f"draws must be a whole number of cards >= 1; got {draws}.")
+    chances = _chance(red_if_yes, "red_if_yes"), _chance(red_if_no, "red_if_no")
+    if chances[0] == chances[1]:
+        raise DesignError(
+            f"kuk needs red_if_yes and red_if_no to differ; both are {red_if_yes}, so nothing can be estimated."
+        )
+    draws = int(draws)
+    matrix = [[comb(draws, red) * p**red * (1 - p) ** (draws - red) for p in chances] for red in range(draws + 1)]
+    parameters = {"red_if_yes": red_if_yes, "red_if_no": red_if_no, "draws": draws}
+    return build(labels, matrix, range(draws + 1), name="kuk", parameters=parameters)

@@ -1,0 +1,107 @@
+"""Named explicit matrices: any matrix, categories collapsed into groups, and average security."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from maskwell.arithmetic import fraction
+from maskwell.demands import AverageSecurity, Demand
+from maskwell.designs.labels import as_labels, shown
+from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.registry import named
+from maskwell.designs.rounding import integer_matrix
+from maskwell.errors import DesignError
+
+_WITHHELD = "(withheld)"
+
+
+def build(
+    labels: tuple[Any, ...],
+    matrix: Any,
+    reports: Sequence[Any],
+    *,
+    name: str,
+    parameters: dict[str, Any] | None = None,
+    demand: Demand | None = None,
+) -> MatrixDesign:
+    """A design from exact probabilities by row."""
+    weights, total = integer_matrix(np.array(matrix, dtype=object))
+    rows = tuple(tuple(int(w) for w in row) for row in weights)
+    return MatrixDesign(labels, rows, total, tuple(reports), name=name, parameters=parameters or {}, demand=demand)
+
+
+@named(
+    "chai-nayak-2018",
+    examples=(
+        {"P": [[0.6, 0.2, 0.1], [0.3, 0.7, 0.2], [0.1, 0.1, 0.7]]},
+        {"P": [["1/2", "0", "1/4"], ["0", "1/2", "1/4"], ["1/2", "1/2", "1/2"]]},
+        {"P": [[0.5, 0.1], [0.2, 0.2], [0.3, 0.7]]},
+    ),
+)
+def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None = None) -> MatrixDesign:
+    """Use a matrix of your own, ``P[report, truth]`` with columns that sum to 1.
+
+    Fractions (also as text, "1/3") are taken as they are, floats at their binary value. The two arguments may come in
+    either order.
+
+    >>> from_matrix([["2/3", "1/3"], ["1/3", "2/3"]]).exact_parity()
+    Fraction(2, 1)
+    """
+    if categories is not None and np.ndim(P) < 2:
+        P, categories = categories, P
+    try:
+        shape = np.shape(P)
+    except ValueError:
+        shape = ()
+    if len(shape) != 2 or 0 in shape:
+        raise DesignError("P must be a table with one row per report and one column per true category.")
+    labels = as_labels(shape[1] if categories is None else categories)
+    if len(labels) != shape[1]:
+        raise DesignError(f"P has {shape[1]} columns but categories names {len(labels)} labels; they must match.")
+    entries = [[_entry(p, i, j) for j, p in enumerate(row)] for i, row in enumerate(P)]
+    if reports is None:
+        reports = labels if shape[0] == shape[1] else range(shape[0])
+    return build(labels, entries, list(reports), name="from_matrix")
+
+
+def _entry(value: Any, i: int, j: int) -> Fraction:
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except ValueError:
+            raise DesignError(f"P[{i}, {j}] must be a number; got {value!r}.") from None
+    return fraction(value, f"P[{i}, {j}]", DesignError)
+
+
+@named(
+    "nayak-2020",
+    examples=({"k": 4, "groups": [[0, 1], [2, 3]]}, {"k": 3, "groups": {"low": [0], "rest": [1, 2]}}),
+)
+def collapse(
+    categories: Iterable[Any] | int, *, groups: Mapping[str, Iterable[Any]] | Iterable[Iterable[Any]]
+) -> MatrixDesign:
+    """Report only which group of categories the truth is in; group totals are then known, single categories are not."""
+    labels = as_labels(categories)
+    parts = {str(g): list(m) for g, m in groups.items()} if isinstance(groups, Mapping) else {}
+    if not isinstance(groups, Mapping):
+        parts = {" or ".join(str(c) for c in members): members for members in map(list, groups)}
+    listed = [c for members in parts.values() for c in members]
+    if sorted(map(repr, listed)) != sorted(map(repr, labels)):
+        odd = tuple(set(labels) ^ set(listed)) or tuple(c for c in labels if listed.count(c) > 1)
+        raise DesignError(f"groups must hold each category exactly once; look at {shown(odd)}.")
+    matrix = [[Fraction(int(c in members)) for c in labels] for members in parts.values()]
+    return build(labels, matrix, list(parts), name="collapse", parameters={"groups": parts})
+
+
+@named("nayak-zhai-2019", examples=({"k": 3, "phi": 1.5}, {"k": 2, "phi": 1.25}))
+def average_secure(categories: Iterable[Any] | int, *, phi: float | Fraction) -> MatrixDesign:
+    """Report the truth with chance φ - 1, else nothing: the optimum for average security, and why not to ask for it."""
+    labels = as_labels(categories)
+    demand = AverageSecurity(phi)
+    share = fraction(phi, "phi") - 1
+    matrix = [[share if i == j else Fraction(0) for j in range(len(labels))] for i in range(len(labels))]
+    matrix.append([1 - share] * len(labels))
+    reports = [*map(str, labels), _WITHHELD] if not isinstance(labels[0], str) else [*labels, _WITHHELD]
+    return build(labels, matrix, reports, name="average_secure", parameters={"phi": phi}, demand=demand)

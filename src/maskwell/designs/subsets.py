@@ -1,0 +1,299 @@
+"""Symmetric subset designs: the report is a set of categories, and only its size and whether it holds the truth matter.
+
+Such a design is two rows of integers out of 2^64: for each size s that can occur, the weight ``inside[s]`` of a set of
+size s that holds the truth and ``outside[s]`` of one that does not; the set itself is uniform. With
+``w = inside + outside``, parity of a set is ``inside (k-s) / (outside s)`` or its inverse, and the minimax linear
+estimator gives a report of size s the score ``1/k + (r - 1)/alpha`` with ``r = k inside / (s w)`` for members and ``k
+outside / ((k-s) w)`` for the rest, ``alpha = sum k (inside (k-s) - outside s)^2 / ((k-1) s (k-s) w)``. The variance
+that masking adds is ``(k-1)/alpha + 1/k - 1`` whatever the population is (nayak-zhai-2019, Theorem 4.1 and eq. 3.3,
+carried over to several sizes).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.labels import Label
+from maskwell.errors import DesignError, EstimationError
+from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetDesign(Design):
+    """Sizes in rising order with the integer weights of sets that hold the truth and sets that do not."""
+
+    sizes: tuple[int, ...]
+    inside: tuple[int, ...]
+    outside: tuple[int, ...]
+
+    kind = "subsets"
+
+    def __post_init__(self) -> None:
+        if not len(self.sizes) == len(self.inside) == len(self.outside) or not self.sizes:
+            raise DesignError("weights must give an inside and an outside weight for each size.")
+        if list(self.sizes) != sorted(set(self.sizes)) or self.sizes[0] < 0 or self.sizes[-1] > self.k:
+            raise DesignError(f"sizes must rise within 0..{self.k}; got {self.sizes}.")
+        if min(self.inside + self.outside) < 0 or sum(self.inside + self.outside) != TOTAL:
+            raise DesignError("weights must be non-negative integers that sum to 2^64.")
+        if not self._single and self.k > MOST_CATEGORIES:
+            raise DesignError(
+                f"sets are drawn from at most {MOST_CATEGORIES} categories; got {self.k}. Use gamma_diagonal, "
+                "or group the categories."
+            )
+        for size, inside, outside in self._rows:
+            if inside + outside == 0 or (size == 0 and inside) or (size == self.k and outside):
+                raise DesignError(
+                    f"weights of size {size} are impossible: the empty set never holds the truth, the full set always."
+                )
+
+    @property
+    def _rows(self) -> list[tuple[int, int, int]]:
+        return list(zip(self.sizes, self.inside, self.outside, strict=True))
+
+    @property
+    def _single(self) -> bool:
+        """Every report is one category, and is stored as its code."""
+        return self.sizes == (1,)
+
+    # Privacy.
+
+    def exact_parity(self) -> Fraction | float:
+        worst = Fraction(1)
+        for size, inside, outside in self._rows:
+            if 0 < size < self.k:
+                if not inside or not outside:
+                    return math.inf
+                ratio = Fraction(inside * (self.k - size), outside * size)
+                worst = max(worst, ratio, 1 / ratio)
+        return worst
+
+    def column_distance(self) -> Fraction:
+        total = sum(abs(inside * (self.k - size) - outside * size) for size, inside, outside in self._rows)
+        return Fraction(2 * total, (self.k - 1) * TOTAL)
+
+    def diversity(self) -> int:
+        least = self.k
+        for size, inside, outside in self._rows:
+            if inside and outside and inside * (self.k - size) != outside * size:
+                return 0
+            if 0 < size < self.k and not (inside and outside):
+                least = min(least, size if inside else self.k - size)
+        return least
+
+    # The matrix.
+
+    def report_count(self) -> int:
+        return sum(math.comb(self.k, size) for size in self.sizes)
+
+    def _masks(self) -> list[int]:
+        """Every possible set as a bit mask, by size and then by value."""
+        return [mask for size in self.sizes for mask in _masks_of_size(self.k, size)]
+
+    def _exact_matrix(self) -> NDArray[np.object_]:
+        columns = []
+        for size, inside, outside in self._rows:
+            member = Fraction(inside, TOTAL * math.comb(self.k - 1, size - 1)) if size else Fraction(0)
+            other = Fraction(outside, TOTAL * math.comb(self.k - 1, size)) if size < self.k else Fraction(0)
+            columns += [
+                [member if mask >> j & 1 else other for j in range(self.k)] for mask in _masks_of_size(self.k, size)
+            ]
+        return np.array(columns, dtype=object)
+
+    def report_labels(self) -> list[Any]:
+        self._refuse_large("report_labels()")
+        if self._single:
+            return list(self.categories)
+        return [frozenset(c for j, c in enumerate(self.categories) if mask >> j & 1) for mask in self._masks()]
+
+    # Sampling and packing.
+
+    @cached_property
+    def plan(self) -> Plan:
+        if self._single:
+            return SinglePlan(self.k, self.inside[0]) if self.outside[0] else CopyPlan(self.k)
+        return SubsetPlan(self.k, self.sizes, self.inside, self.outside)
+
+    def decode(self, packed: Packed) -> list[Any]:
+        if self._single:
+            return [self.categories[code] for code in packed.tolist()]
+        bits = np.unpackbits(packed, axis=1, count=self.k, bitorder="little").astype(bool)
+        labels = np.array(self.categories, dtype=object)
+        return [frozenset(labels[row].tolist()) for row in bits]
+
+    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        if self._single:
+            return rows.astype(self.plan.empty(0).dtype)
+        masks = self._masks()
+        width = (self.k + 7) // 8
+        raw = b"".join(masks[row].to_bytes(width, "little") for row in rows.tolist())
+        return np.frombuffer(raw, np.uint8).reshape(len(rows), width).copy()
+
+    @cached_property
+    def _size_index(self) -> NDArray[np.int64]:
+        """The position of each set size among the sizes of the design, -1 where it cannot occur."""
+        index = np.full(self.k + 9, -1, np.int64)
+        index[list(self.sizes)] = np.arange(len(self.sizes))
+        return index
+
+    def first_impossible(self, packed: Packed) -> int:
+        from maskwell.sampling.kernels import first_impossible_set
+
+        if self._single:
+            wrong = packed >= self.k
+            return int(np.argmax(wrong)) if wrong.any() else -1
+        return int(first_impossible_set(packed, self.k, self._size_index))
+
+    # Counting and estimating. A row of counts is a size: one entry per category, the last for reports of that size.
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        return len(self.sizes), self.k + 1
+
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        from maskwell.sampling.counting import count_codes, count_sets
+
+        if self._single:
+            counts = count_codes(packed, self.k, weights)
+            return np.append(counts, counts.sum())[None, :]
+        return count_sets(packed, self._size_index, self.count_shape, weights)
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        totals: NDArray[Any] = counts[:, :-1].sum(axis=0)
+        return totals
+
+    @cached_property
+    def _shares(self) -> tuple[Vector, Vector, Vector]:
+        """Sizes, and the probabilities of inside and outside, as floats."""
+        probabilities = [np.array([w / TOTAL for w in weights]) for weights in (self.inside, self.outside)]
+        return np.array(self.sizes, float), probabilities[0], probabilities[1]
+
+    @cached_property
+    def _information(self) -> float:
+        """alpha, the information about a category in one report."""
+        terms = [
+            Fraction(self.k * (i * (self.k - s) - o * s) ** 2, (self.k - 1) * s * (self.k - s) * (i + o) * TOTAL)
+            for s, i, o in self._rows
+            if 0 < s < self.k
+        ]
+        return math.fsum(float(term) for term in terms)
+
+    @property
+    def added_variance(self) -> float:
+        if self._information == 0:
+            return math.inf
+        return (self.k - 1) / self._information + 1 / self.k - 1
+
+    def inclusion_probabilities(self) -> tuple[float, float]:
+        """A and B: the chance that a report holds the true category, and that it holds a given other one."""
+        sizes, inside, outside = self._shares
+        return math.fsum(inside), math.fsum((inside * (sizes - 1) + outside * sizes) / (self.k - 1))
+
+    def scores(self, method: Method) -> Scores:
+        if self._information == 0:
+            raise EstimationError(
+                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a design "
+                "with smaller sets or a larger epsilon."
+            )
+        sizes, inside, outside = self._shares
+        if method == "moments":
+            a, b = self.inclusion_probabilities()
+            if a == b:
+                raise EstimationError(f"{self.name} includes every category equally often; use method='linear'.")
+            ones = np.ones(len(sizes))
+            return SubsetScores(self, -b / (a - b) * ones, ones / (a - b), from_inclusions=True)
+        both = inside + outside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            member = np.where(sizes > 0, self.k * inside / (sizes * both), 1.0)
+            other = np.where(sizes < self.k, self.k * outside / ((self.k - sizes) * both), 1.0)
+        base = 1 / self.k + (other - 1) / self._information
+        return SubsetScores(self, base, (member - other) / self._information, from_inclusions=len(self.sizes) == 1)
+
+    # Storage.
+
+    def _weights(self) -> dict[str, Any]:
+        # As text: a browser's numbers end at 2^53.
+        return {
+            "sizes": list(self.sizes),
+            "inside": [str(weight) for weight in self.inside],
+            "outside": [str(weight) for weight in self.outside],
+        }
+
+    @classmethod
+    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+        inside, outside = ([int(w) for w in weights[side]] for side in ("inside", "outside"))
+        return cls(categories, tuple(weights["sizes"]), tuple(inside), tuple(outside), **about)
+
+
+@dataclass(frozen=True)
+class SubsetScores:
+    """Scores ``base[s] + slope[s] * member``; their second moments are linear in the proportions."""
+
+    design: SubsetDesign
+    base: Vector
+    slope: Vector
+    from_inclusions: bool
+
+    def mean(self, counts: NDArray[Any]) -> Vector:
+        n = counts[:, -1].sum()
+        estimate: Vector = (self.base @ counts[:, -1] + self.slope @ counts[:, :-1]) / n
+        return estimate
+
+    @cached_property
+    def _moments(self) -> tuple[float, float, float, float]:
+        """E[L_i^2] = d0 + d1 p_i and E[L_i L_j] = e0 + e1 (p_i + p_j)."""
+        k = self.design.k
+        s, inside, outside = self.design._shares
+        other = (inside * (s - 1) + outside * s) / (k - 1)  # a given category that is not the truth
+        pair = inside * (s - 1) / (k - 1)  # the truth and a given other one
+        pair_other = (inside * (s - 1) * (s - 2) + outside * s * (s - 1)) / ((k - 1) * max(k - 2, 1))
+        constant = self.base**2 @ (inside + outside)
+        cross, square = self.base * self.slope, self.slope**2
+        return (
+            float(constant + (2 * cross + square) @ other),
+            float((2 * cross + square) @ (inside - other)),
+            float(constant + 2 * cross @ other + square @ pair_other),
+            float(cross @ (inside - other) + square @ (pair - pair_other)),
+        )
+
+    def second_moment(self, proportions: Vector) -> Matrix:
+        d0, d1, e0, e1 = self._moments
+        moment = e0 + e1 * np.add.outer(proportions, proportions)
+        np.fill_diagonal(moment, d0 + d1 * proportions)
+        return moment
+
+    def second_moment_diagonal(self, proportions: Vector) -> Vector:
+        d0, d1, _, _ = self._moments
+        return d0 + d1 * proportions
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        d0, d1, _, _ = self._moments
+        ones = np.ones(self.design.k)
+        return d0 * ones, d1 * ones
+
+    def binomial(self) -> tuple[Vector, Vector] | None:
+        if not self.from_inclusions:
+            return None
+        ones = np.ones(self.design.k)
+        a, b = self.design.inclusion_probabilities()
+        return a * ones, b * ones
+
+
+def _masks_of_size(k: int, size: int) -> list[int]:
+    """Every bit mask of ``k`` bits with ``size`` of them set, in rising order."""
+    if size == 0:
+        return [0]
+    masks, mask = [], (1 << size) - 1
+    while mask < 1 << k:
+        masks.append(mask)
+        lowest = mask & -mask
+        ripple = mask + lowest
+        mask = ripple | ((mask ^ ripple) // lowest >> 2)
+    return masks

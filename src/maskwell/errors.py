@@ -1,0 +1,29 @@
+"""Every error that Maskwell raises on purpose, so that callers can catch them by what went wrong.
+
+Messages are one line: the parameter and its value, the reason, the remedy. A message about data names
+rows, counts and allowed labels, and never shows a cell.
+"""
+
+
+class MaskwellError(ValueError):
+    """Base of all errors that name a mistake in the input."""
+
+
+class DemandError(MaskwellError):
+    """A privacy demand that cannot be stated this way."""
+
+
+class DesignError(MaskwellError):
+    """A design that cannot be built, or cannot do what is asked of it."""
+
+
+class DataError(MaskwellError):
+    """Values that the design cannot mask."""
+
+
+class ReportError(MaskwellError):
+    """Reports, or a file of them, that the design cannot have produced."""
+
+
+class EstimationError(MaskwellError):
+    """An estimate that the reports cannot support."""

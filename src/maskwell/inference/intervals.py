@@ -1,0 +1,82 @@
+"""Confidence limits for single proportions.
+
+* wald: estimate ± z standard errors; too short when a category is rare or n is small.
+* wilson: all p that a two-sided score test does not reject, the variance taken at p. For symmetric designs the
+  variance of an entry depends on its own proportion alone, so the limits solve a quadratic.
+* clopper-pearson: exact, from the binomial count of reports that hold the category; never below its level.
+
+Limits are not clipped to [0, 1]: an interval that ends below 0 says that the data contradict the design.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from maskwell.designs.base import Matrix
+from maskwell.errors import EstimationError
+
+if TYPE_CHECKING:
+    from maskwell.inference.linear import Estimate
+
+Kind = Literal["wilson", "wald", "clopper-pearson"]
+KINDS = ("wilson", "wald", "clopper-pearson")
+
+
+def normal_quantile(level: float) -> float:
+    """z such that a standard normal falls within ±z with probability ``level``."""
+    from scipy.special import ndtri
+
+    if not 0 < level < 1:
+        raise EstimationError(f"level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.")
+    return float(ndtri(0.5 + level / 2))
+
+
+def limits(estimate: Estimate, level: float, kind: str, simultaneous: bool) -> Matrix:
+    """Lower and upper limits by category."""
+    normal_quantile(level)
+    if simultaneous:
+        level = 1 - (1 - level) / estimate.design.k
+    if kind == "wald":
+        return _wald(estimate, level)
+    if kind == "wilson":
+        return _wilson(estimate, level)
+    if kind == "clopper-pearson":
+        return _clopper_pearson(estimate, level)
+    raise EstimationError(f"interval method must be one of {', '.join(KINDS)}; got {kind!r}.")
+
+
+def _wald(estimate: Estimate, level: float) -> Matrix:
+    margin = normal_quantile(level) * estimate.standard_errors
+    return np.stack([estimate.proportions - margin, estimate.proportions + margin], axis=1)
+
+
+def _wilson(estimate: Estimate, level: float) -> Matrix:
+    p = estimate.proportions
+    t = normal_quantile(level) ** 2 / estimate.effective_n
+    intercept, slope = estimate.scores.variance_lines(p)
+    centre = p + t * slope / 2
+    root = np.sqrt(np.maximum(centre**2 - (1 + t) * (p**2 - t * intercept), 0.0))
+    return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
+
+
+def _clopper_pearson(estimate: Estimate, level: float) -> Matrix:
+    from scipy.special import betaincinv
+
+    chances = estimate.scores.binomial()
+    if chances is None or estimate.tally.squares is not None:
+        why = "weights are used" if chances is not None else "its reports vary in size or number"
+        raise EstimationError(
+            f"clopper-pearson needs binomial counts, which {estimate.design.name} with "
+            f"method={estimate.method!r} does not have "
+            f"({why}); use wilson, or for sets of several sizes method='moments'."
+        )
+    given, other = chances
+    n = estimate.n
+    count = np.clip(np.round(n * (other + (given - other) * estimate.proportions)), 0, n)
+    tail = (1 - level) / 2
+    low = np.where(count > 0, betaincinv(np.maximum(count, 1), n - count + 1, tail), 0.0)
+    high = np.where(count < n, betaincinv(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
+    ends = np.stack([(low - other) / (given - other), (high - other) / (given - other)], axis=1)
+    return np.sort(ends, axis=1)

@@ -1,0 +1,78 @@
+"""An estimate as text: what was asked, what privacy it gave, what came out, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from maskwell.inference.linear import Estimate
+
+_ROWS = 20
+
+
+def summarize(estimate: Estimate, level: float) -> str:
+    """The lines of ``Estimate.summary``."""
+    design, tally = estimate.design, estimate.tally
+    lines = [
+        f"{estimate.method} estimate from {estimate.n:,} reports"
+        + (f" ({tally.missing:,} missing)" if tally.missing else "")
+        + (f", weighted: worth {estimate.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
+        "",
+        f"design    {design.name}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
+        f"demand    {design.demand.describe() if design.demand else 'none stated'}",
+        f"privacy   {_privacy(estimate)}",
+        "",
+        *_table(estimate, level),
+        "",
+        *_noise(estimate),
+    ]
+    return "\n".join(lines)
+
+
+def _privacy(estimate: Estimate) -> str:
+    design = estimate.design
+    if math.isfinite(design.epsilon):
+        bound = f"epsilon {design.epsilon:.6g}, parity {design.parity:.6g}"
+        return f"{bound} (no answer shifts anyone's odds by more than this factor)"
+    diversity = design.diversity()
+    if diversity > 1:
+        return f"no finite epsilon; every report leaves at least {diversity} categories equally plausible"
+    return "no finite epsilon: some reports rule categories out"
+
+
+def _table(estimate: Estimate, level: float) -> list[str]:
+    order = (
+        np.argsort(-estimate.proportions, kind="stable") if estimate.design.k > _ROWS else np.arange(estimate.design.k)
+    )
+    shown = order[:_ROWS]
+    limits = estimate.interval(level)
+    width = max(8, *(len(str(estimate.design.categories[j])) for j in shown))
+    lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval (Wilson)"]
+    for j in shown:
+        low, high = limits[j]
+        lines.append(
+            f"{estimate.design.categories[j]!s:{width}}  {estimate.proportions[j]:8.4f}  "
+            f"{estimate.standard_errors[j]:9.4f}"
+            f"  [{low:8.4f}, {high:8.4f}]"
+        )
+    if len(order) > _ROWS:
+        lines.append(f"… and {len(order) - _ROWS} smaller ones; to_frame() has them all")
+    return lines
+
+
+def _noise(estimate: Estimate) -> list[str]:
+    added, sampling = estimate.design.added_variance, estimate.sampling_variance
+    if estimate.method != "linear":
+        total = float((estimate.standard_errors**2).sum()) * estimate.effective_n
+        added = max(total - sampling, 0.0)
+    share = added / (added + sampling) if added + sampling else 0.0
+    equal = estimate.effective_n * sampling / (added + sampling) if added + sampling else estimate.effective_n
+    return [
+        f"of the total variance {100 * share:.0f} % is privacy noise, {100 - 100 * share:.0f} % sampling "
+        f"(n x variance: {added:.4g} added to {sampling:.4g})",
+        f"a direct question to {equal:,.0f} people would be as precise: each masked report is worth "
+        f"{equal / estimate.effective_n:.3g} of an open answer",
+    ]

@@ -1,0 +1,138 @@
+"""Reports: many masked answers, packed, carrying the design that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design, Vector
+from maskwell.errors import DataError, ReportError
+from maskwell.sampling.plans import Packed
+
+if TYPE_CHECKING:
+    from maskwell.tally import Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reports:
+    """Packed reports: category or row codes, or bit masks (bit j of a row, lowest first, is category j).
+
+    ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed" or, for
+    simulations only, "seeded".
+    """
+
+    design: Design
+    packed: Packed
+    missing: NDArray[np.bool_] | None = None
+    randomness: str = "secure"
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def check(self) -> Reports:
+        """These reports, if the design can have produced each of them."""
+        empty = self.design.plan.empty(0)
+        if self.packed.dtype != empty.dtype or self.packed.shape[1:] != empty.shape[1:]:
+            raise ReportError(
+                f"reports have type {self.packed.dtype}{list(self.packed.shape[1:])}, but {self.design.name} with "
+                f"k={self.design.k} makes {empty.dtype}{list(empty.shape[1:])}; they belong to another design."
+            )
+        present = self.packed if self.missing is None else self.packed[~self.missing]
+        wrong = self.design.first_impossible(present)
+        if wrong >= 0:
+            row = wrong if self.missing is None else int(np.flatnonzero(~self.missing)[wrong])
+            raise ReportError(
+                f"the report in row {row} is one that {self.design.name} cannot produce; "
+                "the file was changed or belongs to another design."
+            )
+        return self
+
+    def decode(self) -> list[Any]:
+        """Each report as its label, as a frozenset of labels, or None where there is no report."""
+        decoded = self.design.decode(self.packed)
+        if self.missing is None:
+            return decoded
+        return [None if gone else report for report, gone in zip(decoded, self.missing.tolist(), strict=True)]
+
+    def tally(self, weights: Any = None, patterns: bool | None = None) -> Tally:
+        """Count the reports; ``weights`` are sampling weights, ``patterns=True`` also keeps each distinct report."""
+        from maskwell.tally import Tally
+
+        return Tally.of(self, _checked_weights(weights, len(self)), patterns)
+
+    @staticmethod
+    def concatenate(parts: Iterable[Reports]) -> Reports:
+        """One after the other; all must be of one design."""
+        batches = list(parts)
+        if not batches:
+            raise ReportError("there are no reports to put together.")
+        first = batches[0]
+        if any(batch.design != first.design for batch in batches):
+            raise ReportError("reports of different designs cannot be put together; estimate them apart.")
+        missing = None
+        if any(batch.missing is not None for batch in batches):
+            masks = [np.zeros(len(b), np.bool_) if b.missing is None else b.missing for b in batches]
+            missing = np.concatenate(masks)
+        kinds = {batch.randomness for batch in batches}
+        return Reports(
+            first.design,
+            np.concatenate([batch.packed for batch in batches]),
+            missing,
+            kinds.pop() if len(kinds) == 1 else "mixed",
+        )
+
+    def to_arrow(self) -> Any:
+        """An Arrow table with one column, ``report``, and the design in its metadata."""
+        from maskwell.report_files import to_table
+
+        return to_table(self)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a .parquet, .arrow or .csv file, whole or not at all; a .csv has its design beside it."""
+        from maskwell.report_files import write_reports
+
+        write_reports(path, self.design, [self])
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Reports:
+        """Read a file of reports and check that its design can have produced each one."""
+        from maskwell.report_files import read_reports
+
+        design, batches = read_reports(path)
+        parts = list(batches)
+        return Reports.concatenate(parts) if parts else Reports(design, design.plan.empty(0))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reports) or self.design != other.design or len(self) != len(other):
+            return NotImplemented if not isinstance(other, Reports) else False
+        nothing = np.zeros(len(self), np.bool_)
+        mine, theirs = (nothing if r.missing is None else r.missing for r in (self, other))
+        return bool((mine == theirs).all() and (self.packed == other.packed).all())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        absent = 0 if self.missing is None else int(self.missing.sum())
+        without = f", {absent} missing" if absent else ""
+        return f"<{len(self)} {self.randomness} reports{without} of {self.design!r}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def _checked_weights(weights: Any, n: int) -> Vector | None:
+    if weights is None:
+        return None
+    checked = np.asarray(weights, float)
+    if checked.shape != (n,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
+        raise DataError(
+            f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}."
+        )
+    return checked

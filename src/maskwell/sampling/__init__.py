@@ -1,0 +1,1 @@
+"""From exact integers and random words to reports: the only place where chance enters."""

@@ -1,0 +1,175 @@
+"""The only source of randomness: AES-256 keystreams, handed out as a slot of 32-bit words per record.
+
+Record ``i`` of a call owns the words ``[i * width, (i + 1) * width)`` of the call's keystream, so neither the
+chunk size nor the number of threads can change a report. A record that rejects its way through its slot goes
+on in an extension of its own. Three streams differ only in where their key comes from:
+
+* secure: 32 bytes from the operating system for each call, so that nothing is shared with a forked child;
+* seeded: a hash of the seed, for simulations that must be repeated;
+* keyed: a pseudo-random function of (design, record id, true value), the same in any order or process.
+"""
+
+import hashlib
+import hmac
+import os
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.errors import DataError
+
+Words = NDArray[np.uint32]
+Codes = NDArray[np.uint32]
+
+_BLOCK = 16
+_ZEROS = np.zeros(1 << 20, np.uint8)
+_MIN_KEY_BYTES = 16
+
+
+class Stream(Protocol):
+    """Random words by record."""
+
+    randomness: str
+
+    def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
+        """The words of records ``start``, ``start + 1``, … end to end, and how many each one has."""
+        ...
+
+    def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
+        """The slot of one record followed by ``extra`` more words."""
+        ...
+
+
+def _ctr(key: bytes, domain: int, first_block: int, n_bytes: int) -> NDArray[np.uint8]:
+    """Keystream bytes of AES-256-CTR whose counter block is ``domain`` (64 bits) then a block number (64 bits)."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    counter = domain.to_bytes(8, "big") + first_block.to_bytes(8, "big")
+    encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
+    out = np.empty(n_bytes + _BLOCK, np.uint8)
+    for offset in range(0, n_bytes, len(_ZEROS)):
+        size = min(len(_ZEROS), n_bytes - offset)
+        encryptor.update_into(_ZEROS[:size].data, out[offset : offset + size + _BLOCK].data)
+    return out[:n_bytes]
+
+
+class CounterStream:
+    """A keystream addressed by record number: domain 0 holds the slots, domain ``i + 1`` extends record ``i``."""
+
+    def __init__(self, key: bytes, randomness: str) -> None:
+        self._key = key
+        self.randomness = randomness
+
+    def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
+        first_byte = 4 * start * width
+        skipped = first_byte % _BLOCK
+        stream = _ctr(self._key, 0, first_byte // _BLOCK, 4 * len(truth) * width + skipped)
+        return stream[skipped:].view("<u4"), width
+
+    def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
+        slot, _ = self.slots(record, np.zeros(1, np.uint32), width)
+        return np.concatenate([slot, _ctr(self._key, record + 1, 0, 4 * extra).view("<u4")])
+
+
+def secure_stream() -> CounterStream:
+    """A fresh stream keyed by the operating system."""
+    return CounterStream(os.urandom(32), "secure")
+
+
+def seeded_stream(seed: object) -> CounterStream:
+    """A repeatable stream for simulation; whoever knows the seed can undo the masking."""
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError(f"seed must be a whole number >= 0; got {seed!r}. Leave it out for secure randomness.")
+    return CounterStream(hashlib.sha256(b"maskwell seed 1 %d" % int(seed)).digest(), "seeded")
+
+
+def _ecb(key: bytes, blocks: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Encrypt each 16-byte block by itself: AES as a pseudo-random function of distinct blocks, not as a mode."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    size = blocks.nbytes
+    out = np.empty(size + _BLOCK, np.uint8)
+    encryptor.update_into(blocks.reshape(-1).view(np.uint8).data, out.data)
+    return out[:size].view("<u4").reshape(blocks.shape)
+
+
+class KeyedStream:
+    """Words that depend on (key, design, id, truth) alone: a two-block CBC-MAC over AES-256.
+
+    Block ``c`` of a record is ``E2(E1(id) xor (truth, c))`` with E1, E2 keyed by HMAC-SHA-512 of the design's
+    fingerprint under the user's key.
+    """
+
+    randomness = "keyed"
+
+    def __init__(self, key: object, fingerprint: str, ids: NDArray[np.uint32]) -> None:
+        if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
+            raise DataError(
+                f"key must be at least {_MIN_KEY_BYTES} bytes; use os.urandom(32) and keep it secret: "
+                "whoever holds it can recover the true values."
+            )
+        derived = hmac.digest(key, b"maskwell keyed 1 " + fingerprint.encode(), "sha512")
+        self._id_key, self._block_key = derived[:32], derived[32:]
+        self._ids = ids
+
+    def _blocks(self, start: int, truth: Codes, n_blocks: int) -> NDArray[np.uint32]:
+        base = _ecb(self._id_key, self._ids[start : start + len(truth)])
+        base[:, 0] ^= truth
+        if n_blocks == 1:
+            return _ecb(self._block_key, base)
+        blocks = np.repeat(base[:, None, :], n_blocks, axis=1)
+        blocks[:, :, 1] ^= np.arange(n_blocks, dtype=np.uint32)
+        return _ecb(self._block_key, blocks)
+
+    def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
+        n_blocks = -(-width // 4)
+        return self._blocks(start, truth, n_blocks).reshape(-1), 4 * n_blocks
+
+    def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
+        return self.slots(record, np.array([truth], np.uint32), width + extra)[0]
+
+
+def id_blocks(ids: object, n: int) -> NDArray[np.uint32]:
+    """Record ids as distinct 128-bit blocks: whole numbers by value, text by a 128-bit hash."""
+    column = np.asarray(ids)
+    if column.shape != (n,):
+        raise DataError(f"ids must hold one id per value: expected {n} ids, got shape {column.shape}.")
+    if column.dtype.kind in "iu":
+        _refuse_duplicates(column)
+        blocks = np.zeros((n, 4), "<u4")
+        words = blocks.view("<u8")
+        words[:, 0] = column.astype("<i8" if column.dtype.kind == "i" else "<u8").view("<u8")
+        if column.dtype.kind == "i":
+            words[:, 1][column < 0] = np.uint64(2**64 - 1)
+        return blocks
+    items = column.tolist()
+    if not all(isinstance(item, (str, bytes)) for item in items):
+        raise DataError("ids must be whole numbers, text or bytes, none missing; cast the id column first.")
+    if len(set(items)) < n:
+        raise DataError(f"ids must be unique: {n - len(set(items))} of {n} ids repeat an earlier one.")
+    digests = b"".join(_text_id(item) for item in items)
+    return np.frombuffer(digests, "<u4").reshape(n, 4)
+
+
+def _text_id(item: str | bytes) -> bytes:
+    raw, person = (item.encode(), b"maskwell text") if isinstance(item, str) else (item, b"maskwell bytes")
+    return hashlib.blake2b(raw, digest_size=16, person=person).digest()
+
+
+def _refuse_duplicates(ids: NDArray[np.integer]) -> None:
+    """Equal ids would give two records one draw. Rising ids and dense ranges are checked without a sort."""
+    n = len(ids)
+    if n < 2 or bool((ids[1:] > ids[:-1]).all()):
+        return
+    low, high = int(ids.min()), int(ids.max())
+    if high - low < 8 * n:
+        seen = np.zeros(high - low + 1, np.bool_)
+        seen[ids - ids.dtype.type(low)] = True
+        distinct = int(seen.sum())
+    else:
+        ordered = np.sort(ids)
+        distinct = 1 + int((ordered[1:] != ordered[:-1]).sum())
+    if distinct < n:
+        raise DataError(f"ids must be unique: {n - distinct} of {n} ids repeat an earlier one.")

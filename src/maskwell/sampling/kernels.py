@@ -1,0 +1,265 @@
+"""Compiled samplers: pure functions (integers, truth, random words) -> report, format 1.
+
+A record reads its 32-bit words from left to right; a browser that reads the same words makes the same report.
+
+* A 64-bit number is two words, the low one first.
+* Another category for a one-category report: one word x gives floor(x r / 2^32) with r = k - 1; rejected, and the
+  next word read, if x r mod 2^32 is less than 2^32 mod r. Every value is then exactly equally likely.
+* An outcome is the first whose cumulative weight exceeds a 64-bit number; nothing is read if there is only one.
+* A set: 64-bit mask words are filled with independent bits of probability ``start / 2^bits`` (for each binary digit
+  of ``start``, lowest first, a random number for every mask word in turn is joined to it by AND if 0, by OR if 1), the
+  truth's bit is forced, then categories are picked, to be added or removed, until the size is right; a pick that is the
+  truth or is already so is passed over. A pick is the rule above with r = k on 16-bit halves of the following words,
+  low half first. Before and after each step all other categories are exchangeable, so the final set is exactly uniform
+  among those of its size.
+
+A record that runs out of words is flagged as exhausted, its output is void, and the caller repeats it with a longer
+slot.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_U1, _U32, _LOW32 = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
+_TWO32 = np.uint64(1 << 32)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _pair(words: Array, at: int) -> Any:
+    return np.uint64(words[at]) | (np.uint64(words[at + 1]) << _U32)
+
+
+@njit(nogil=True, cache=True)
+def _popcount(x: Any) -> Any:
+    x = x - ((x >> _U1) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(nogil=True, cache=True)
+def single(truth: Array, words: Array, k: int, stay: Any, out: Array, exhausted: Array) -> None:
+    """One category, from 3 words: the truth if a 64-bit number is below ``stay``, else one of the ``k - 1`` others."""
+    others = np.uint64(k - 1)
+    unfair = np.uint32(_TWO32 % others)
+    stay_high, stay_low = np.uint32(stay >> _U32), np.uint32(stay & _LOW32)
+    # No branch, 32-bit steps and a constant stride, so that it compiles to vector instructions.
+    for i in range(len(truth)):
+        at = i * 3
+        j = np.uint32(truth[i])
+        product = np.uint64(words[at + 2]) * others
+        lie = np.uint32(product >> _U32)
+        lie = np.uint32(lie + np.uint32(lie >= j))
+        kept = (words[at + 1] < stay_high) | ((words[at + 1] == stay_high) & (words[at] < stay_low))
+        out[i] = j if kept else lie
+        exhausted[i] = np.uint8((not kept) & (np.uint32(product) < unfair))
+
+
+@njit(nogil=True, cache=True)
+def single_again(truth: Array, words: Array, stride: int, k: int, out: Array, exhausted: Array) -> None:
+    """Give records whose first pick was rejected the further words of their slot."""
+    others = np.uint64(k - 1)
+    unfair = np.uint32(_TWO32 % others)
+    for i in np.flatnonzero(exhausted):
+        for at in range(i * stride + 3, (i + 1) * stride):
+            product = np.uint64(words[at]) * others
+            if np.uint32(product) >= unfair:
+                lie = np.uint32(product >> _U32)
+                out[i] = lie + np.uint32(lie >= truth[i])
+                exhausted[i] = 0
+                break
+
+
+@njit(nogil=True, cache=True)
+def _outcome(u: Any, cumulative: Array) -> Any:
+    """How many cumulative weights are at most ``u``."""
+    low, high = 0, len(cumulative)
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] <= u:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(nogil=True, cache=True)
+def subsets(
+    truth: Array,
+    words: Array,
+    stride: int,
+    k: int,
+    cumulative: Array,
+    sizes: Array,
+    inside: Array,
+    bits: Array,
+    start: Array,
+    out: Array,
+    exhausted: Array,
+) -> None:
+    """A set as a bit mask; outcome ``o`` has ``sizes[o]`` members, the truth among them iff ``inside[o]``."""
+    n_mask = (k + 63) // 64
+    n_bytes = out.shape[1]
+    mask = np.zeros(n_mask, np.uint64)
+    top = (_U1 << np.uint64(k % 64)) - _U1 if k % 64 else ~np.uint64(0)
+    unfair = 65536 % k
+    for i in range(len(truth)):
+        at = i * stride
+        end = at + stride
+        o = 0
+        if len(cumulative) > 0:
+            o = _outcome(_pair(words, at), cumulative)
+            at += 2
+        if at + 2 * bits[o] * n_mask > end:
+            exhausted[i] = 1
+            continue
+        numerator = start[o]
+        fill = ~np.uint64(0) if bits[o] == 0 and numerator == 1 else np.uint64(0)
+        for w in range(n_mask):
+            mask[w] = fill
+        for b in range(bits[o]):
+            if (numerator >> b) & 1:
+                for w in range(n_mask):
+                    mask[w] |= _pair(words, at + 2 * w)
+            else:
+                for w in range(n_mask):
+                    mask[w] &= _pair(words, at + 2 * w)
+            at += 2 * n_mask
+        mask[n_mask - 1] &= top
+        j = np.int64(truth[i])
+        own = _U1 << np.uint64(j & 63)
+        if inside[o]:
+            mask[j >> 6] |= own
+        else:
+            mask[j >> 6] &= ~own
+        missing = np.int64(sizes[o])
+        for w in range(n_mask):
+            missing -= _popcount(mask[w])
+        adding = missing > 0
+        left = missing if adding else -missing
+        half, last_half = 2 * at, 2 * end
+        while left > 0 and half < last_half:
+            product = ((np.int64(words[half >> 1]) >> ((half & 1) << 4)) & 65535) * k
+            half += 1
+            pick = product >> 16
+            bit = _U1 << np.uint64(pick & 63)
+            member = (mask[pick >> 6] & bit) != 0
+            good = ((product & 65535) >= unfair) & (pick != j) & (member != adding)
+            mask[pick >> 6] ^= bit * np.uint64(good)
+            left -= np.int64(good)
+        if left > 0:
+            exhausted[i] = 1
+        for b in range(n_bytes):
+            out[i, b] = np.uint8((mask[b >> 3] >> np.uint64(8 * (b & 7))) & np.uint64(255))
+
+
+@njit(nogil=True, cache=True)
+def rows(
+    truth: Array,
+    words: Array,
+    stride: int,
+    total: Any,
+    limit: Any,
+    possible: Array,
+    which: Array,
+    cumulative: Array,
+    out: Array,
+    exhausted: Array,
+) -> None:
+    """A row of a matrix, drawn by a number below ``total`` (0 stands for 2^64) among the rows that the truth can give.
+
+    A 64-bit number at or above ``limit``, the largest multiple of the total (0: all fit), is rejected.
+    """
+    for i in range(len(truth)):
+        at = i * stride
+        end = at + stride
+        u = _pair(words, at)
+        at += 2
+        if total != 0:
+            while limit != 0 and u >= limit and at + 2 <= end:
+                u = _pair(words, at)
+                at += 2
+            if limit != 0 and u >= limit:
+                exhausted[i] = 1
+                continue
+            u = u % total
+        j = truth[i]
+        out[i] = which[j, _outcome(u, cumulative[j, : possible[j] - 1])]
+
+
+@njit(nogil=True, cache=True)
+def count_sets(sets: Array, size_index: Array, counts: Array) -> None:
+    """Add to ``counts[size, category]`` (last column: reports of that size) the members of packed sets.
+
+    Eight one-byte counters ride in a 64-bit lane and are emptied before they can overflow.
+    """
+    n, n_bytes = sets.shape
+    n_sizes, k = counts.shape[0], counts.shape[1] - 1
+    spread = np.zeros(256, np.uint64)
+    ones = np.zeros(256, np.int64)
+    for value in range(256):
+        for b in range(8):
+            if (value >> b) & 1:
+                spread[value] |= _U1 << np.uint64(8 * b)
+                ones[value] += 1
+    lanes = np.zeros((n_sizes, n_bytes), np.uint64)
+    held = np.zeros(n_sizes, np.int64)
+    for i in range(n):
+        s = 0
+        if n_sizes > 1:
+            members = 0
+            for b in range(n_bytes):
+                members += ones[sets[i, b]]
+            s = size_index[members]
+        for b in range(n_bytes):
+            lanes[s, b] += spread[sets[i, b]]
+        held[s] += 1
+        if held[s] == 255:
+            _empty(lanes, held, counts, s, k)
+    for s in range(n_sizes):
+        _empty(lanes, held, counts, s, k)
+
+
+@njit(nogil=True, cache=True)
+def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
+    for j in range(k):
+        counts[s, j] += np.int64((lanes[s, j >> 3] >> np.uint64(8 * (j & 7))) & np.uint64(255))
+    counts[s, k] += held[s]
+    held[s] = 0
+    for b in range(lanes.shape[1]):
+        lanes[s, b] = 0
+
+
+@njit(nogil=True, cache=True)
+def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
+    """The first row that is no set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
+    n, n_bytes = sets.shape
+    beyond = (255 << (k % 8)) & 255 if k % 8 else 0
+    for i in range(n):
+        members = 0
+        for b in range(n_bytes):
+            members += _popcount(np.uint64(sets[i, b]))
+        if (sets[i, n_bytes - 1] & beyond) != 0 or size_index[members] < 0:
+            return i
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def count_codes(codes: Array, n_codes: int) -> Array:
+    """How often each code occurs; four counters per code keep equal neighbours from waiting for each other."""
+    counts = np.zeros((4, n_codes), np.int64)
+    whole = len(codes) // 4 * 4
+    for i in range(0, whole, 4):
+        counts[0, codes[i]] += 1
+        counts[1, codes[i + 1]] += 1
+        counts[2, codes[i + 2]] += 1
+        counts[3, codes[i + 3]] += 1
+    for i in range(whole, len(codes)):
+        counts[0, codes[i]] += 1
+    total: Array = counts[0] + counts[1] + counts[2] + counts[3]
+    return total

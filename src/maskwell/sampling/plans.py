@@ -1,0 +1,222 @@
+"""A sampling plan binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import ceil, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.sampling.entropy import Codes, Stream, Words
+
+TOTAL = 1 << 64
+MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
+_CHUNK_WORDS = 1 << 17
+_THREAD_ABOVE = 1 << 16
+
+Packed = NDArray[Any]
+
+
+class Plan(Protocol):
+    """How one design's reports are drawn: ``width`` words a record, ``run`` fills packed reports."""
+
+    @property
+    def width(self) -> int: ...
+
+    def empty(self, n: int) -> Packed: ...
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None: ...
+
+
+def code_type(n_codes: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest unsigned integer that holds codes ``0 .. n_codes - 1``."""
+    return np.uint8 if n_codes <= 1 << 8 else np.uint16 if n_codes <= 1 << 16 else np.uint32
+
+
+@dataclass(frozen=True)
+class CopyPlan:
+    """The report is the truth."""
+
+    k: int
+    width = 0
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, code_type(self.k))
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        out[:] = truth
+
+
+@dataclass(frozen=True)
+class SinglePlan:
+    """The truth with probability ``stay / 2^64``, else one of the other categories."""
+
+    k: int
+    stay: int
+    width = 3
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, code_type(self.k))
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.kernels import single, single_again
+
+        first = words if stride == 3 else np.ascontiguousarray(words.reshape(-1, stride)[:, :3]).reshape(-1)
+        single(truth, first, self.k, np.uint64(self.stay), out, exhausted)
+        if stride > 3:
+            single_again(truth, words, stride, self.k, out, exhausted)
+
+
+def start_of_set(k: int, others: int) -> tuple[int, int]:
+    """``(bits, start)``: fill the mask with bits of probability start / 2^bits, close to ``others / (k - 1)``.
+
+    Small and large sets start empty or full: picking their members one by one is cheaper.
+    """
+    if 8 * others <= k - 1 or k < 16:
+        return (0, 0) if 2 * others <= k - 1 else (0, 1)
+    if 8 * others >= 7 * (k - 1):
+        return 0, 1
+    bits = 4 if k < 256 else 5 if k < 1024 else 6
+    # Rounded away from one half: what is then mostly left to do is the kind of pick that is mostly accepted.
+    start = (others << bits) // (k - 1) if 2 * others <= k - 1 else -((-others << bits) // (k - 1))
+    while start % 2 == 0:
+        start, bits = start // 2, bits - 1
+    return bits, start
+
+
+@dataclass(frozen=True)
+class SubsetPlan:
+    """A size and whether the truth is inside, by integer weights that sum to 2^64; then a uniform set."""
+
+    k: int
+    sizes: tuple[int, ...]
+    inside: tuple[int, ...]
+    outside: tuple[int, ...]
+
+    @cached_property
+    def _outcomes(self) -> list[tuple[int, int, int]]:
+        """(weight, size, truth inside) of every outcome that can occur, by size, inside first."""
+        pairs = zip(self.sizes, self.inside, self.outside, strict=True)
+        both = [(w, s, flag) for s, i, o in pairs for w, flag in ((i, 1), (o, 0))]
+        return [outcome for outcome in both if outcome[0]]
+
+    @cached_property
+    def _starts(self) -> list[tuple[int, int]]:
+        return [start_of_set(self.k, size - flag) for _, size, flag in self._outcomes]
+
+    @cached_property
+    def _arrays(self) -> tuple[NDArray[np.uint64], Packed, Packed, Packed, Packed]:
+        cumulative = list(accumulate(weight for weight, _, _ in self._outcomes))[:-1]
+        sizes, flags = zip(*((size, flag) for _, size, flag in self._outcomes), strict=True)
+        bits, starts = zip(*self._starts, strict=True)
+        return np.array(cumulative, np.uint64), np.array(sizes), np.array(flags), np.array(bits), np.array(starts)
+
+    @cached_property
+    def width(self) -> int:
+        """Words that all but about one record in a thousand can do with."""
+        return max(self._words(s - f, *start) for (_, s, f), start in zip(self._outcomes, self._starts, strict=True))
+
+    def _words(self, others: int, bits: int, start: int) -> int:
+        share = start / (1 << bits)
+        spread = 3 * sqrt((self.k - 1) * share * (1 - share))
+        to_add = others - (self.k - 1) * share
+        accepted = 1 - min(others, self.k - 1 - others) / (self.k - 1)
+        add_picks = max(0.0, to_add + spread) / (1 - share if bits else accepted)
+        remove_picks = max(0.0, spread - to_add) / (share if bits else accepted)
+        picks = max(add_picks, remove_picks)
+        picks += 2 * sqrt(picks)
+        rejected = (65536 % self.k) / 65536
+        return 2 + 2 * bits * ((self.k + 63) // 64) + ceil(picks / (1 - rejected) / 2)
+
+    def empty(self, n: int) -> Packed:
+        return np.empty((n, (self.k + 7) // 8), np.uint8)
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.kernels import subsets
+
+        subsets(truth, words, stride, self.k, *self._arrays, out, exhausted)
+
+
+@dataclass(frozen=True, eq=False)
+class RowPlan:
+    """A row of an explicit matrix: ``weights[report, truth]`` out of ``total``."""
+
+    weights: NDArray[np.object_]
+    total: int
+
+    @cached_property
+    def width(self) -> int:
+        # A total that is small beside 2^64 hardly ever rejects; a large one may reject every other number.
+        return 2 if self.total == TOTAL or self.total < 1 << 40 else 16
+
+    @cached_property
+    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """By truth: how many rows can occur, which ones, and their cumulative weights but the last."""
+        m, k = self.weights.shape
+        possible = np.zeros(k, np.int64)
+        which = np.zeros((k, m), np.int64)
+        cumulative = np.zeros((k, m), np.uint64)
+        for j in range(k):
+            rows = np.flatnonzero(self.weights[:, j])
+            possible[j] = len(rows)
+            which[j, : len(rows)] = rows
+            sums = list(accumulate(self.weights[rows, j]))[:-1]
+            cumulative[j, : len(sums)] = np.array(sums, np.uint64)
+        return possible, which, cumulative
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, code_type(len(self.weights)))
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.kernels import rows
+
+        total = self.total % TOTAL
+        limit = (TOTAL - TOTAL % self.total) % TOTAL
+        rows(truth, words, stride, np.uint64(total), np.uint64(limit), *self._arrays, out, exhausted)
+
+
+def worker_count(n: int) -> int:
+    """Threads worth starting for ``n`` records."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if n < _THREAD_ABOVE else min(8, cores)
+
+
+def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stream, first: int = 0) -> Packed:
+    """Reports of ``n`` records; ``truth_of(start, stop)`` gives codes, ``first`` is the first record's number."""
+    out = plan.empty(n)
+    chunk = max(64, _CHUNK_WORDS // max(plan.width, 1) // 16 * 16)
+
+    def mask_chunk(start: int) -> None:
+        truth = truth_of(start, min(start + chunk, n))
+        reports = out[start : start + chunk]
+        exhausted = np.zeros(len(truth), np.uint8)
+        words, stride = stream.slots(first + start, truth, plan.width)
+        plan.run(truth, words, stride, reports, exhausted)
+        for i in np.flatnonzero(exhausted):
+            _repeat(plan, first + start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
+
+    starts = range(0, n, chunk)
+    workers = worker_count(n)
+    if workers == 1 or len(starts) == 1:
+        for start in starts:
+            mask_chunk(start)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            for _ in pool.map(mask_chunk, starts):
+                pass
+    return out
+
+
+def _repeat(plan: Plan, record: int, truth: Codes, stream: Stream, out: Packed) -> None:
+    """Draw one record again with longer and longer slots until it needs no more words."""
+    extra, exhausted = max(plan.width, 16), np.ones(1, np.uint8)
+    while exhausted[0]:
+        exhausted[0] = 0
+        words = stream.longer_slot(record, int(truth[0]), plan.width, extra)
+        plan.run(truth, words, len(words), out, exhausted)
+        extra *= 2

@@ -1,0 +1,173 @@
+"""Tallies: the additive counts of reports, all that inference ever sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design, Vector
+from maskwell.errors import ReportError
+from maskwell.reports import Reports
+from maskwell.sampling.plans import Packed
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Distinct reports, packed and in rising order, with how often each one came (or its sum of weights)."""
+
+    packed: Packed
+    counts: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """Counts in the shape that the design's estimators need.
+
+    For set-valued designs ``counts[size, category]`` with a last column for reports of that size; for matrices one
+    count per row. A weighted tally holds sums of weights there and sums of squared weights in ``squares``. Integer
+    tallies merge exactly, in any order.
+    """
+
+    design: Design
+    counts: NDArray[Any]
+    n: int
+    missing: int = 0
+    squares: NDArray[Any] | None = None
+    kept_patterns: Patterns | None = None
+
+    @staticmethod
+    def of(reports: Reports, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
+        """The tally of reports."""
+        design, packed = reports.design, reports.packed
+        absent = 0
+        if reports.missing is not None:
+            present = ~reports.missing
+            absent = int(reports.missing.sum())
+            packed, weights = packed[present], None if weights is None else weights[present]
+        return Tally(
+            design,
+            design.count(packed, weights),
+            len(packed),
+            absent,
+            None if weights is None else design.count(packed, weights**2),
+            _distinct(packed, weights) if patterns and packed.ndim > 1 else None,
+        )
+
+    @staticmethod
+    def from_counts(design: Design, counts: Any) -> Tally:
+        """A tally from one count per row of ``design.matrix()``, in the order of ``design.report_labels()``."""
+        per_row = np.asarray(counts)
+        if per_row.shape != (design.report_count(),):
+            raise ReportError(
+                f"counts must hold one count per row of the matrix: expected {design.report_count()}, got shape "
+                f"{per_row.shape}."
+            )
+        if per_row.dtype.kind not in "iuf" or not np.isfinite(per_row).all() or (per_row < 0).any():
+            raise ReportError("counts must be numbers >= 0; check for negative or missing entries.")
+        rows = np.flatnonzero(per_row)
+        packed = design.pack_rows(rows)
+        Reports(design, packed).check()
+        shaped = design.count(packed, per_row[rows].astype(float))
+        whole = bool((per_row == np.round(per_row)).all())
+        kept = Patterns(packed, per_row[rows]) if packed.ndim > 1 else None
+        total = per_row.sum()
+        return Tally(
+            design,
+            shaped.astype(np.int64) if whole else shaped,
+            int(total) if whole else total,
+            kept_patterns=kept,
+        )
+
+    @staticmethod
+    def read(path: str | PathLike[str], patterns: bool | None = None) -> Tally:
+        """The tally of a file of reports, read in batches."""
+        from maskwell.report_files import read_reports
+
+        design, batches = read_reports(path)
+        return Tally.stream(design, batches, patterns)
+
+    @staticmethod
+    def stream(design: Design, batches: Iterable[Reports], patterns: bool | None = None) -> Tally:
+        """The tally of batches of reports, one in memory at a time."""
+        start = Reports(design, design.plan.empty(0)).tally(patterns=patterns)
+        return reduce(lambda total, batch: Tally.merge([total, batch.tally(patterns=patterns)]), batches, start)
+
+    @staticmethod
+    def merge(tallies: Iterable[Tally]) -> Tally:
+        """The tally of all reports together."""
+        parts = list(tallies)
+        if not parts:
+            raise ReportError("there are no tallies to merge.")
+        first = parts[0]
+        for part in parts[1:]:
+            if part.design != first.design:
+                raise ReportError(
+                    f"tallies of different designs cannot be merged: {part.design.name} "
+                    f"({part.design.fingerprint[:12]}) "
+                    f"and {first.design.name} ({first.design.fingerprint[:12]}); estimate them apart."
+                )
+        weighted = [part.squares is not None for part in parts if part.n]
+        if any(weighted) and not all(weighted):
+            raise ReportError("weighted and unweighted tallies cannot be merged; tally all reports with weights.")
+        squares = [part.squares for part in parts if part.squares is not None]
+        kept = [part.kept_patterns for part in parts]
+        return replace(
+            first,
+            counts=np.sum([part.counts for part in parts], axis=0),
+            n=sum(part.n for part in parts),
+            missing=sum(part.missing for part in parts),
+            squares=np.sum(squares, axis=0) if squares else None,
+            kept_patterns=_merged([p for p in kept if p]) if all(kept) else None,
+        )
+
+    @property
+    def inclusions(self) -> NDArray[Any]:
+        """V: in how many reports each category stands."""
+        return self.design.inclusions(self.counts)
+
+    @property
+    def patterns(self) -> Patterns | None:
+        """Distinct reports and their counts, where the tally has them."""
+        if self.design.plan.empty(0).ndim > 1:
+            return self.kept_patterns
+        counts = self.counts if self.counts.ndim == 1 else self.counts[0, :-1]
+        rows = np.flatnonzero(counts)
+        return Patterns(self.design.pack_rows(rows), counts[rows])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        same = self.design == other.design and (self.n, self.missing) == (other.n, other.missing)
+        mine, theirs = self.squares, other.squares
+        if not same or (mine is None) != (theirs is None):
+            return False
+        return bool((self.counts == other.counts).all() and (mine is None or (mine == theirs).all()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        weighted = ", weighted" if self.squares is not None else ""
+        return f"<tally of {self.n} reports{weighted}, {self.missing} missing, of {self.design!r}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def _distinct(packed: Packed, weights: Vector | None) -> Patterns:
+    keys, inverse, counts = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
+    return Patterns(keys, counts if weights is None else np.bincount(inverse.ravel(), weights, minlength=len(keys)))
+
+
+def _merged(parts: list[Patterns]) -> Patterns:
+    keys, inverse = np.unique(np.concatenate([p.packed for p in parts]), axis=0, return_inverse=True)
+    counts = np.zeros(len(keys), np.result_type(*(p.counts for p in parts)))
+    np.add.at(counts, inverse.ravel(), np.concatenate([p.counts for p in parts]))
+    return Patterns(keys, counts)

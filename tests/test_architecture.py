@@ -1,0 +1,238 @@
+"""The promises about the code itself.
+
+Which way imports point, what `import maskwell` costs, where chance enters, and that no machine but the
+reader's is needed.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import maskwell
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "maskwell"
+
+# From the outside in. An import may point down this list or along one line of it, never up.
+LAYERS = (
+    {"cli", "collect", "__main__"},
+    {"engines", "views"},
+    {"published"},
+    {"release"},
+    {"risk", "planning"},
+    {"auditing"},
+    {"inference"},
+    {"designs", "reports", "report_files", "tally"},
+    {"sampling", "demands"},
+    {"arithmetic", "errors"},
+)
+DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
+# `import maskwell` reaches everything, so only the outermost layer may do it.
+DEPTH["maskwell"] = 0
+
+HEAVY = {
+    "altair",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rich",
+    "scipy.optimize",
+    "scipy.stats",
+    "typer",
+}
+
+RANDOM_MODULES = ("random", "secrets", "numpy.random")
+RANDOM_NAMES = {"random", "urandom", "getrandom", "default_rng", "rvs", "uuid1", "uuid4"}
+ENTROPY = PACKAGE / "sampling" / "entropy.py"
+
+# A path on somebody's machine, or a folder beside the repository, that no clone has.
+FOREIGN_PATH = re.compile(r"""/work/|/root/|/home/\w|/Users/\w|\bshared/|["']shared["']""")
+
+
+def modules() -> list[Path]:
+    """Every Python file of the package, in a stable order."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(source: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of everything that a module imports, wherever in its text.
+
+    `from a import b` counts as `a.b`: when `b` is a name rather than a module, the layer is the same.
+    Walking the whole tree covers imports inside functions and under `if TYPE_CHECKING` as well.
+    """
+    parts = module.split(".")
+    package = parts if is_package else parts[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def part_of(name: str) -> str:
+    """The part of the package that an absolute name belongs to: `maskwell` where it is the front door."""
+    _, *rest = name.split(".")
+    return rest[0] if rest and rest[0] in DEPTH else "maskwell"
+
+
+def upward_imports(source: str, module: str, *, is_package: bool) -> list[str]:
+    """The imports of a module that break the direction, as sentences."""
+    own = module.split(".")[1]
+    if own not in DEPTH:
+        return [f"{module}: '{own}' is in no layer; add it to LAYERS in tests/test_architecture.py"]
+    return [
+        f"{module}, line {line}: imports {name}, but '{own}' lies below '{part_of(name)}'"
+        for line, name in imports(source, module, is_package=is_package)
+        if name.split(".")[0] == "maskwell" and DEPTH[part_of(name)] < DEPTH[own]
+    ]
+
+
+def sources_of_chance(source: str) -> list[tuple[int, str]]:
+    """Line and name of each use of a random generator other than the package's own."""
+    found = []
+    for line, name in imports(source, "maskwell.any", is_package=False):
+        from_generator = any(name == banned or name.startswith(f"{banned}.") for banned in RANDOM_MODULES)
+        if from_generator or (name.split(".")[-1] in RANDOM_NAMES and not name.startswith("maskwell.")):
+            found.append((line, name))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in RANDOM_NAMES:
+            found.append((node.lineno, ast.unparse(node)))
+    return found
+
+
+def repository_texts() -> Iterator[tuple[Path, str]]:
+    """Everything a reader of the repository sees as text, this file excepted: it spells the patterns out."""
+    folders = [ROOT / name for name in ("src", "tests", "docs", "bench", ".ci")]
+    inside = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    beside = [
+        ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "constraints.txt")
+    ]
+    for path in sorted(inside + beside):
+        if path == Path(__file__).resolve() or "__pycache__" in path.parts or not path.exists():
+            continue
+        try:
+            yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture or a data file
+
+
+def test_imports_point_one_way() -> None:
+    wrong = []
+    for path in modules():
+        if path == PACKAGE / "__init__.py":
+            continue  # the front door gathers from every layer
+        relative = path.relative_to(PACKAGE.parent).with_suffix("")
+        is_package = relative.name == "__init__"
+        name = ".".join(relative.parent.parts if is_package else relative.parts)
+        wrong += upward_imports(path.read_text(encoding="utf-8"), name, is_package=is_package)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from maskwell.inference.linear import estimate",
+        "from maskwell import inference",
+        "import maskwell.cli",
+        "import maskwell as mw",
+        "from maskwell import Design",
+        "from ..tally import Tally",
+        "from .. import tally",
+        "def later():\n    from maskwell.views import text",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from maskwell.designs import Design",
+    ],
+)
+def test_an_upward_import_is_caught(source: str) -> None:
+    assert upward_imports(source, "maskwell.sampling.kernels", is_package=False)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy",
+        "from maskwell.errors import DataError",
+        "from .entropy import keystream",
+        "from . import entropy",
+        "from .. import arithmetic, demands",
+    ],
+)
+def test_an_import_downward_or_sideways_is_allowed(source: str) -> None:
+    assert upward_imports(source, "maskwell.sampling.kernels", is_package=False) == []
+
+
+def test_a_package_resolves_its_own_relative_imports() -> None:
+    assert upward_imports("from .linear import estimate", "maskwell.inference", is_package=True) == []
+    assert upward_imports("from ..auditing import audit", "maskwell.inference", is_package=True)
+
+
+def test_a_module_without_a_layer_is_caught() -> None:
+    assert upward_imports("", "maskwell.nowhere", is_package=False)
+
+
+def test_import_maskwell_loads_no_heavy_package() -> None:
+    script = "import maskwell, json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert HEAVY.intersection(json.loads(run.stdout)) == set()
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in modules()
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_nothing_depends_on_one_machine() -> None:
+    found = [
+        f"{path}, line {number}: {match.group()}"
+        for path, text in repository_texts()
+        for number, line in enumerate(text.splitlines(), start=1)
+        for match in FOREIGN_PATH.finditer(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_version_is_stated_once_and_the_same() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert maskwell.__version__ == project["version"]
+
+
+def test_chance_enters_through_the_keystream_only() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}, line {line}: {name}; draw from sampling/entropy.py instead"
+        for path in modules()
+        if path != ENTROPY
+        for line, name in sources_of_chance(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "import secrets",
+        "from random import Random",
+        "import numpy.random",
+        "from numpy import random",
+        "from os import urandom",
+        "import numpy as np\nx = np.random.default_rng(1)",
+        "import os\nx = os.urandom(8)",
+        "from scipy.stats import norm\nx = norm.rvs(3)",
+    ],
+)
+def test_another_source_of_chance_is_caught(source: str) -> None:
+    assert sources_of_chance(source)
