@@ -84,11 +84,11 @@ def _whole_numbers(values: Any) -> NDArray[Any] | None:
 
 def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Label, ...]) -> Codes:
     part = array[start:stop]
-    codes = part.astype(np.uint32)
-    if len(part) and (part.max() >= len(labels) or part.min() < 0):
+    # Seen as unsigned, a negative number is large: one comparison finds everything outside 0 .. k-1.
+    if len(part) and part.view(part.dtype.str.replace("i", "u")).max() >= len(labels):
         unknown = (array < 0) | (array >= len(labels))
         raise _unknown(int(np.argmax(unknown)), int(unknown.sum()), len(array), labels)
-    return codes
+    return part.astype(np.uint32)
 
 
 def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> DataError:

@@ -12,7 +12,9 @@ on in an extension of its own. Three streams differ only in where their key come
 import hashlib
 import hmac
 import os
-from typing import Protocol
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from maskwell.errors import DataError
 
 Words = NDArray[np.uint32]
 Codes = NDArray[np.uint32]
+IdBlocks = Callable[[int, int], NDArray[np.uint32]]
 
 _BLOCK = 16
 _ZEROS = np.zeros(1 << 20, np.uint8)
@@ -41,13 +44,31 @@ class Stream(Protocol):
         ...
 
 
+class _Buffers(threading.local):
+    """Memory that a thread uses again: fresh pages cost as much as the keystream that fills them."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[np.uint8]] = {}
+
+    def get(self, role: str, n_bytes: int) -> NDArray[np.uint8]:
+        if role not in self._held or len(self._held[role]) < n_bytes:
+            self._held[role] = np.empty(n_bytes, np.uint8)
+        return self._held[role][:n_bytes]
+
+
+_BUFFERS = _Buffers()
+
+
 def _ctr(key: bytes, domain: int, first_block: int, n_bytes: int) -> NDArray[np.uint8]:
-    """Keystream bytes of AES-256-CTR whose counter block is ``domain`` (64 bits) then a block number (64 bits)."""
+    """Keystream of AES-256-CTR whose counter block is ``domain`` (64 bits) then a block number (64 bits).
+
+    The bytes are the thread's own and good until it asks for more.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     counter = domain.to_bytes(8, "big") + first_block.to_bytes(8, "big")
     encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
-    out = np.empty(n_bytes + _BLOCK, np.uint8)
+    out = _BUFFERS.get("keystream", n_bytes + _BLOCK)
     for offset in range(0, n_bytes, len(_ZEROS)):
         size = min(len(_ZEROS), n_bytes - offset)
         encryptor.update_into(_ZEROS[:size].data, out[offset : offset + size + _BLOCK].data)
@@ -68,7 +89,7 @@ class CounterStream:
         return stream[skipped:].view("<u4"), width
 
     def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
-        slot, _ = self.slots(record, np.zeros(1, np.uint32), width)
+        slot = self.slots(record, np.zeros(1, np.uint32), width)[0].copy()
         return np.concatenate([slot, _ctr(self._key, record + 1, 0, 4 * extra).view("<u4")])
 
 
@@ -84,13 +105,13 @@ def seeded_stream(seed: object) -> CounterStream:
     return CounterStream(hashlib.sha256(b"maskwell seed 1 %d" % int(seed)).digest(), "seeded")
 
 
-def _ecb(key: bytes, blocks: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _ecb(key: bytes, blocks: NDArray[np.uint32], role: str) -> NDArray[np.uint32]:
     """Encrypt each 16-byte block by itself: AES as a pseudo-random function of distinct blocks, not as a mode."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
     size = blocks.nbytes
-    out = np.empty(size + _BLOCK, np.uint8)
+    out = _BUFFERS.get(role, size + _BLOCK)
     encryptor.update_into(blocks.reshape(-1).view(np.uint8).data, out.data)
     return out[:size].view("<u4").reshape(blocks.shape)
 
@@ -104,7 +125,7 @@ class KeyedStream:
 
     randomness = "keyed"
 
-    def __init__(self, key: object, fingerprint: str, ids: NDArray[np.uint32]) -> None:
+    def __init__(self, key: object, fingerprint: str, ids: IdBlocks) -> None:
         if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
             raise DataError(
                 f"key must be at least {_MIN_KEY_BYTES} bytes; use os.urandom(32) and keep it secret: "
@@ -114,43 +135,44 @@ class KeyedStream:
         self._id_key, self._block_key = derived[:32], derived[32:]
         self._ids = ids
 
-    def _blocks(self, start: int, truth: Codes, n_blocks: int) -> NDArray[np.uint32]:
-        base = _ecb(self._id_key, self._ids[start : start + len(truth)])
-        base[:, 0] ^= truth
-        if n_blocks == 1:
-            return _ecb(self._block_key, base)
-        blocks = np.repeat(base[:, None, :], n_blocks, axis=1)
-        blocks[:, :, 1] ^= np.arange(n_blocks, dtype=np.uint32)
-        return _ecb(self._block_key, blocks)
-
     def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
         n_blocks = -(-width // 4)
-        return self._blocks(start, truth, n_blocks).reshape(-1), 4 * n_blocks
+        base = _ecb(self._id_key, self._ids(start, start + len(truth)), "ids")
+        base[:, 0] ^= truth
+        if n_blocks > 1:
+            base = np.repeat(base[:, None, :], n_blocks, axis=1)
+            base[:, :, 1] ^= np.arange(n_blocks, dtype=np.uint32)
+        return _ecb(self._block_key, base, "keystream").reshape(-1), 4 * n_blocks
 
     def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
         return self.slots(record, np.array([truth], np.uint32), width + extra)[0]
 
 
-def id_blocks(ids: object, n: int) -> NDArray[np.uint32]:
+def id_blocks(ids: object, n: int) -> IdBlocks:
     """Record ids as distinct 128-bit blocks: whole numbers by value, text by a 128-bit hash."""
     column = np.asarray(ids)
     if column.shape != (n,):
         raise DataError(f"ids must hold one id per value: expected {n} ids, got shape {column.shape}.")
     if column.dtype.kind in "iu":
         _refuse_duplicates(column)
-        blocks = np.zeros((n, 4), "<u4")
-        words = blocks.view("<u8")
-        words[:, 0] = column.astype("<i8" if column.dtype.kind == "i" else "<u8").view("<u8")
-        if column.dtype.kind == "i":
-            words[:, 1][column < 0] = np.uint64(2**64 - 1)
-        return blocks
+        return lambda start, stop: _number_blocks(column[start:stop])
     items = column.tolist()
     if not all(isinstance(item, (str, bytes)) for item in items):
         raise DataError("ids must be whole numbers, text or bytes, none missing; cast the id column first.")
     if len(set(items)) < n:
         raise DataError(f"ids must be unique: {n - len(set(items))} of {n} ids repeat an earlier one.")
-    digests = b"".join(_text_id(item) for item in items)
-    return np.frombuffer(digests, "<u4").reshape(n, 4)
+    digests = np.frombuffer(b"".join(_text_id(item) for item in items), "<u4").reshape(n, 4)
+    return lambda start, stop: digests[start:stop]
+
+
+def _number_blocks(ids: NDArray[Any]) -> NDArray[np.uint32]:
+    """Whole numbers as 128-bit two's complement."""
+    blocks = _BUFFERS.get("numbers", 16 * len(ids)).view("<u8").reshape(-1, 2)
+    blocks[:, 0] = ids.astype("<i8" if ids.dtype.kind == "i" else "<u8", copy=False).view("<u8")
+    blocks[:, 1] = 0
+    if ids.dtype.kind == "i":
+        blocks[:, 1][ids < 0] = np.uint64(2**64 - 1)
+    return blocks.view("<u4")
 
 
 def _text_id(item: str | bytes) -> bytes:
@@ -158,18 +180,18 @@ def _text_id(item: str | bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=16, person=person).digest()
 
 
-def _refuse_duplicates(ids: NDArray[np.integer]) -> None:
+def _refuse_duplicates(ids: NDArray[Any]) -> None:
     """Equal ids would give two records one draw. Rising ids and dense ranges are checked without a sort."""
+    from maskwell.sampling.kernels import count_repeats, is_rising
+
     n = len(ids)
-    if n < 2 or bool((ids[1:] > ids[:-1]).all()):
+    if n < 2 or is_rising(ids):
         return
     low, high = int(ids.min()), int(ids.max())
-    if high - low < 8 * n:
-        seen = np.zeros(high - low + 1, np.bool_)
-        seen[ids - ids.dtype.type(low)] = True
-        distinct = int(seen.sum())
+    if high - low < 64 * n:
+        repeats = int(count_repeats(ids, ids.dtype.type(low), np.zeros((high - low) // 8 + 1, np.uint8)))
     else:
         ordered = np.sort(ids)
-        distinct = 1 + int((ordered[1:] != ordered[:-1]).sum())
-    if distinct < n:
-        raise DataError(f"ids must be unique: {n - distinct} of {n} ids repeat an earlier one.")
+        repeats = int((ordered[1:] == ordered[:-1]).sum())
+    if repeats:
+        raise DataError(f"ids must be unique: {repeats} of {n} ids repeat an earlier one.")

@@ -263,3 +263,24 @@ def count_codes(codes: Array, n_codes: int) -> Array:
         counts[0, codes[i]] += 1
     total: Array = counts[0] + counts[1] + counts[2] + counts[3]
     return total
+
+
+@njit(nogil=True, cache=True)
+def is_rising(ids: Array) -> Any:
+    """Whether each id is larger than the one before."""
+    for i in range(1, len(ids)):
+        if ids[i] <= ids[i - 1]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
+    """How many ids stand earlier too; ``seen`` has a bit for each number from ``low``."""
+    repeats = 0
+    for i in range(len(ids)):
+        offset = np.int64(ids[i] - low)
+        bit = 1 << (offset & 7)
+        repeats += (seen[offset >> 3] & bit) != 0
+        seen[offset >> 3] |= bit
+    return repeats

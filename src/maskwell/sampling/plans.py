@@ -16,7 +16,7 @@ from maskwell.sampling.entropy import Codes, Stream, Words
 
 TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
-_CHUNK_WORDS = 1 << 17
+_CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
 _THREAD_ABOVE = 1 << 16
 
 Packed = NDArray[Any]
@@ -197,17 +197,20 @@ def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stre
         exhausted = np.zeros(len(truth), np.uint8)
         words, stride = stream.slots(first + start, truth, plan.width)
         plan.run(truth, words, stride, reports, exhausted)
-        for i in np.flatnonzero(exhausted):
+        for i in np.flatnonzero(exhausted.view(np.bool_)):
             _repeat(plan, first + start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
 
-    starts = range(0, n, chunk)
-    workers = worker_count(n)
-    if workers == 1 or len(starts) == 1:
+    def mask_chunks(starts: range) -> None:
         for start in starts:
             mask_chunk(start)
+
+    workers = worker_count(n)
+    if workers == 1:
+        mask_chunks(range(0, n, chunk))
     else:
         with ThreadPoolExecutor(workers) as pool:
-            for _ in pool.map(mask_chunk, starts):
+            shares = [range(w * chunk, n, workers * chunk) for w in range(workers)]
+            for _ in pool.map(mask_chunks, shares):
                 pass
     return out
 
