@@ -27,7 +27,6 @@ from maskwell.sampling.entropy import (
     CounterStream,
     KeyedStream,
     Stream,
-    id_blocks,
     secure_stream,
     seeded_stream,
 )
@@ -270,7 +269,7 @@ class Design(ABC):
         column = read_column(values, self.categories, missing)
         if stream is None:
             assert key is not None
-            stream, first = KeyedStream(key, self.fingerprint, id_blocks(ids, column.n)), 0
+            stream, first = KeyedStream(key, self.fingerprint, ids, column.n), 0
         packed = draw(self.plan, column.n, column.codes, stream, first)
         if column.missing is not None:
             packed[column.missing] = 0

@@ -23,7 +23,6 @@ from maskwell.errors import DataError
 
 Words = NDArray[np.uint32]
 Codes = NDArray[np.uint32]
-IdBlocks = Callable[[int, int], NDArray[np.uint32]]
 
 _BLOCK = 16
 _ZEROS = np.zeros(1 << 20, np.uint8)
@@ -105,51 +104,46 @@ def seeded_stream(seed: object) -> CounterStream:
     return CounterStream(hashlib.sha256(b"maskwell seed 1 %d" % int(seed)).digest(), "seeded")
 
 
-def _ecb(key: bytes, blocks: NDArray[np.uint32], role: str) -> NDArray[np.uint32]:
-    """Encrypt each 16-byte block by itself: AES as a pseudo-random function of distinct blocks, not as a mode."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    size = blocks.nbytes
-    out = _BUFFERS.get(role, size + _BLOCK)
-    encryptor.update_into(blocks.reshape(-1).view(np.uint8).data, out.data)
-    return out[:size].view("<u4").reshape(blocks.shape)
-
-
 class KeyedStream:
-    """Words that depend on (key, design, id, truth) alone: a two-block CBC-MAC over AES-256.
+    """Words that depend on (key, design, id, truth) alone: AES-256 of distinct blocks, as a pseudo-random function.
 
-    Block ``c`` of a record is ``E2(E1(id) xor (truth, c))`` with E1, E2 keyed by HMAC-SHA-512 of the design's
-    fingerprint under the user's key.
+    Block ``c`` of a record is the encryption of its id block xor (0, 0, truth, c), under a key that HMAC-SHA-512
+    derives from the user's key and the design's fingerprint.
     """
 
     randomness = "keyed"
 
-    def __init__(self, key: object, fingerprint: str, ids: IdBlocks) -> None:
+    def __init__(self, key: object, fingerprint: str, ids: object, n: int) -> None:
         if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
             raise DataError(
                 f"key must be at least {_MIN_KEY_BYTES} bytes; use os.urandom(32) and keep it secret: "
                 "whoever holds it can recover the true values."
             )
         derived = hmac.digest(key, b"maskwell keyed 1 " + fingerprint.encode(), "sha512")
-        self._id_key, self._block_key = derived[:32], derived[32:]
-        self._ids = ids
+        self._key = derived[:32]
+        self._id_blocks = _id_blocks(ids, n, derived[32:])
 
     def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
         n_blocks = -(-width // 4)
-        base = _ecb(self._id_key, self._ids(start, start + len(truth)), "ids")
-        base[:, 0] ^= truth
+        blocks = self._id_blocks(start, start + len(truth))
+        blocks[:, 2] ^= truth
         if n_blocks > 1:
-            base = np.repeat(base[:, None, :], n_blocks, axis=1)
-            base[:, :, 1] ^= np.arange(n_blocks, dtype=np.uint32)
-        return _ecb(self._block_key, base, "keystream").reshape(-1), 4 * n_blocks
+            blocks = np.repeat(blocks[:, None, :], n_blocks, axis=1)
+            blocks[:, :, 3] ^= np.arange(n_blocks, dtype=np.uint32)
+        out = _BUFFERS.get("keystream", blocks.nbytes + _BLOCK)
+        # ECB is no way to encrypt a message; here it only applies the cipher to each distinct block.
+        encryptor = Cipher(algorithms.AES(self._key), modes.ECB()).encryptor()
+        encryptor.update_into(blocks.reshape(-1).view(np.uint8).data, out.data)
+        return out[: blocks.nbytes].view("<u4"), 4 * n_blocks
 
     def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
         return self.slots(record, np.array([truth], np.uint32), width + extra)[0]
 
 
-def id_blocks(ids: object, n: int) -> IdBlocks:
-    """Record ids as distinct 128-bit blocks: whole numbers by value, text by a 128-bit hash."""
+def _id_blocks(ids: object, n: int, hash_key: bytes) -> Callable[[int, int], NDArray[np.uint32]]:
+    """Record ids as distinct 128-bit blocks: whole numbers by value, text by a keyed 128-bit hash."""
     column = np.asarray(ids)
     if column.shape != (n,):
         raise DataError(f"ids must hold one id per value: expected {n} ids, got shape {column.shape}.")
@@ -161,23 +155,22 @@ def id_blocks(ids: object, n: int) -> IdBlocks:
         raise DataError("ids must be whole numbers, text or bytes, none missing; cast the id column first.")
     if len(set(items)) < n:
         raise DataError(f"ids must be unique: {n - len(set(items))} of {n} ids repeat an earlier one.")
-    digests = np.frombuffer(b"".join(_text_id(item) for item in items), "<u4").reshape(n, 4)
-    return lambda start, stop: digests[start:stop]
+    digests = np.frombuffer(b"".join(_text_id(item, hash_key) for item in items), "<u4").reshape(n, 4)
+    return lambda start, stop: digests[start:stop].copy()
 
 
 def _number_blocks(ids: NDArray[Any]) -> NDArray[np.uint32]:
-    """Whole numbers as 128-bit two's complement."""
-    blocks = _BUFFERS.get("numbers", 16 * len(ids)).view("<u8").reshape(-1, 2)
+    """Whole numbers as 64-bit two's complement, their sign in the last bit of the block."""
+    blocks = _BUFFERS.get("ids", 16 * len(ids)).view("<u8").reshape(-1, 2)
     blocks[:, 0] = ids.astype("<i8" if ids.dtype.kind == "i" else "<u8", copy=False).view("<u8")
-    blocks[:, 1] = 0
-    if ids.dtype.kind == "i":
-        blocks[:, 1][ids < 0] = np.uint64(2**64 - 1)
+    blocks[:, 1] = ids < 0
+    blocks[:, 1] <<= np.uint64(63)
     return blocks.view("<u4")
 
 
-def _text_id(item: str | bytes) -> bytes:
+def _text_id(item: str | bytes, key: bytes) -> bytes:
     raw, person = (item.encode(), b"maskwell text") if isinstance(item, str) else (item, b"maskwell bytes")
-    return hashlib.blake2b(raw, digest_size=16, person=person).digest()
+    return hashlib.blake2b(raw, digest_size=16, key=key, person=person).digest()
 
 
 def _refuse_duplicates(ids: NDArray[Any]) -> None:

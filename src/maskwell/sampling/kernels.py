@@ -268,10 +268,10 @@ def count_codes(codes: Array, n_codes: int) -> Array:
 @njit(nogil=True, cache=True)
 def is_rising(ids: Array) -> Any:
     """Whether each id is larger than the one before."""
+    falls = 0
     for i in range(1, len(ids)):
-        if ids[i] <= ids[i - 1]:
-            return False
-    return True
+        falls += ids[i] <= ids[i - 1]
+    return falls == 0
 
 
 @njit(nogil=True, cache=True)
