@@ -30,7 +30,7 @@ LAYERS = (
     {"auditing"},
     {"inference"},
     {"designs", "reports", "report_files", "tally"},
-    {"sampling", "demands"},
+    {"sampling", "demands", "breach_bound"},
     {"arithmetic", "errors"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
@@ -54,7 +54,7 @@ RANDOM_NAMES = {"random", "urandom", "getrandom", "default_rng", "rvs", "uuid1",
 ENTROPY = PACKAGE / "sampling" / "entropy.py"
 
 # A path on somebody's machine, or a folder beside the repository, that no clone has.
-FOREIGN_PATH = re.compile(r"""/work/|/root/|/home/\w|/Users/\w|\bshared/|["']shared["']""")
+FOREIGN_PATH = re.compile(r"""/work/|/root/|/home/\w|/Users/\w|\.\./shared""")
 
 
 def modules() -> list[Path]:

@@ -48,9 +48,7 @@ def digits_of_exp(epsilon: float | Fraction, digits: int) -> Fraction:
     """e^epsilon cut off after so many decimals, by mpmath and not by the code under test."""
     exact = Fraction(epsilon)
     with mp.workdps(digits + 20):
-        return Fraction(
-            int(mp.floor(mp.exp(mpf(exact.numerator) / exact.denominator) * mpf(10) ** digits)), 10**digits
-        )
+        return Fraction(int(mp.floor(mp.exp(mpf(exact.numerator) / exact.denominator) * mpf(10) ** digits)), 10**digits)
 
 
 # Bounds that have a formula
@@ -181,9 +179,7 @@ def test_rho_curves_give_the_rho_bound(rho):
 @settings(max_examples=15, deadline=None)
 def test_the_region_of_a_design_gives_its_parity(gamma):
     """The ratio is gamma everywhere: monotonicity alone could not say so."""
-    assert_bound(
-        gamma, lambda a: a / (1 + (gamma - 1) * (1 - a)), lambda a: gamma * a / (1 + (gamma - 1) * a)
-    )
+    assert_bound(gamma, lambda a: a / (1 + (gamma - 1) * (1 - a)), lambda a: gamma * a / (1 + (gamma - 1) * a))
 
 
 @given(shift=st.floats(1e-4, 0.9))

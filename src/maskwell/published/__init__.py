@@ -1,0 +1,30 @@
+"""Every number a paper printed, as data beside the library's own value: `maskwell reproduce` and the tests read it.
+
+A new source is a module with a tuple ``ROWS``, entered in ``_SOURCES``.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from maskwell.published import nayak_zhai_2019, rappor
+from maskwell.published.model import Comparison, Explanation, Row, compare_row
+from maskwell.published.text import report, totals
+
+_SOURCES = (nayak_zhai_2019.ROWS, rappor.ROWS)
+
+__all__ = ["Comparison", "Explanation", "Row", "compare", "report", "rows", "to_records", "totals"]
+
+
+def rows() -> list[Row]:
+    """Every printed value, by source and place."""
+    return [row for source in _SOURCES for row in source]
+
+
+def compare(selected: Iterable[Row] | None = None) -> list[Comparison]:
+    """Compute our value of each row, all rows by default, and judge whether the printed one agrees."""
+    return [compare_row(row) for row in (rows() if selected is None else selected)]
+
+
+def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """One dictionary per comparison, ready for JSON."""
+    return [comparison.as_dict() for comparison in comparisons]
