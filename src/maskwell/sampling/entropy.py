@@ -160,11 +160,10 @@ def _id_blocks(ids: object, n: int, hash_key: bytes) -> Callable[[int, int], NDA
 
 
 def _number_blocks(ids: NDArray[Any]) -> NDArray[np.uint32]:
-    """Whole numbers as 64-bit two's complement, their sign in the last bit of the block."""
+    from maskwell.sampling.kernels import fill_id_blocks
+
     blocks = _BUFFERS.get("ids", 16 * len(ids)).view("<u8").reshape(-1, 2)
-    blocks[:, 0] = ids.astype("<i8" if ids.dtype.kind == "i" else "<u8", copy=False).view("<u8")
-    blocks[:, 1] = ids < 0
-    blocks[:, 1] <<= np.uint64(63)
+    fill_id_blocks(ids, blocks)
     return blocks.view("<u4")
 
 

@@ -284,3 +284,11 @@ def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
         repeats += (seen[offset >> 3] & bit) != 0
         seen[offset >> 3] |= bit
     return repeats
+
+
+@njit(nogil=True, cache=True)
+def fill_id_blocks(ids: Array, blocks: Array) -> None:
+    """Whole numbers as 64-bit two's complement, their sign in the last bit of a 128-bit block."""
+    for i in range(len(ids)):
+        blocks[i, 0] = np.uint64(ids[i])
+        blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
