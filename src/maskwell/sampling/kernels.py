@@ -42,30 +42,24 @@ def _popcount(x: Any) -> Any:
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(nogil=True, cache=True)
-def single(truth: Array, words: Array, k: int, stay: Any, out: Array, exhausted: Array) -> None:
-    """One category, from 3 words: the truth if a 64-bit number is below ``stay``, else one of the ``k - 1`` others."""
-    others = np.uint64(k - 1)
-    unfair = np.uint32(_TWO32 % others)
-    stay_high, stay_low = np.uint32(stay >> _U32), np.uint32(stay & _LOW32)
-    # No branch, 32-bit steps and a constant stride, so that it compiles to vector instructions.
-    for i in range(len(truth)):
-        at = i * 3
-        j = np.uint32(truth[i])
-        product = np.uint64(words[at + 2]) * others
-        lie = np.uint32(product >> _U32)
-        lie = np.uint32(lie + np.uint32(lie >= j))
-        kept = (words[at + 1] < stay_high) | ((words[at + 1] == stay_high) & (words[at] < stay_low))
-        out[i] = j if kept else lie
-        exhausted[i] = np.uint8((not kept) & (np.uint32(product) < unfair))
+@njit(nogil=True, cache=True, inline="always")
+def _truth_or_lie(j: Any, low: Any, high: Any, pick: Any, others: Any, stay_low: Any, stay_high: Any) -> Any:
+    """The report, and whether its pick was a rejected one that is needed."""
+    product = np.uint64(pick) * others
+    lie = np.uint32(product >> _U32)
+    lie = np.uint32(lie + np.uint32(lie >= j))
+    kept = (high < stay_high) | ((high == stay_high) & (low < stay_low))
+    return (j if kept else lie), np.uint8((not kept) & (np.uint32(product) < np.uint32(_TWO32 % others)))
 
 
 @njit(nogil=True, cache=True)
-def single_again(truth: Array, words: Array, stride: int, k: int, out: Array, exhausted: Array) -> None:
+def _single_again(truth: Array, words: Array, stride: int, k: int, out: Array, exhausted: Array) -> None:
     """Give records whose first pick was rejected the further words of their slot."""
     others = np.uint64(k - 1)
     unfair = np.uint32(_TWO32 % others)
-    for i in np.flatnonzero(exhausted):
+    for i in range(len(truth)):
+        if not exhausted[i]:
+            continue
         for at in range(i * stride + 3, (i + 1) * stride):
             product = np.uint64(words[at]) * others
             if np.uint32(product) >= unfair:
@@ -73,6 +67,34 @@ def single_again(truth: Array, words: Array, stride: int, k: int, out: Array, ex
                 out[i] = lie + np.uint32(lie >= truth[i])
                 exhausted[i] = 0
                 break
+
+
+@njit(nogil=True, cache=True)
+def single(truth: Array, words: Array, stride: int, k: int, stay: Any, out: Array, exhausted: Array) -> None:
+    """One category, from 3 words: the truth if a 64-bit number is below ``stay``, else one of the ``k - 1`` others."""
+    others = np.uint64(k - 1)
+    low, high = np.uint32(stay & _LOW32), np.uint32(stay >> _U32)
+    # No branch, 32-bit steps and constant strides, so that both loops compile to vector instructions.
+    if stride == 3:
+        for i in range(len(truth)):
+            at = i * 3
+            out[i], exhausted[i] = _truth_or_lie(
+                np.uint32(truth[i]), words[at], words[at + 1], words[at + 2], others, low, high
+            )
+    elif stride == 4:
+        for i in range(len(truth)):
+            at = i * 4
+            out[i], exhausted[i] = _truth_or_lie(
+                np.uint32(truth[i]), words[at], words[at + 1], words[at + 2], others, low, high
+            )
+    else:
+        for i in range(len(truth)):
+            at = i * stride
+            out[i], exhausted[i] = _truth_or_lie(
+                np.uint32(truth[i]), words[at], words[at + 1], words[at + 2], others, low, high
+            )
+    if stride > 3:
+        _single_again(truth, words, stride, k, out, exhausted)
 
 
 @njit(nogil=True, cache=True)

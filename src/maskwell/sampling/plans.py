@@ -64,12 +64,9 @@ class SinglePlan:
         return np.empty(n, code_type(self.k))
 
     def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        from maskwell.sampling.kernels import single, single_again
+        from maskwell.sampling.kernels import single
 
-        first = words if stride == 3 else np.ascontiguousarray(words.reshape(-1, stride)[:, :3]).reshape(-1)
-        single(truth, first, self.k, np.uint64(self.stay), out, exhausted)
-        if stride > 3:
-            single_again(truth, words, stride, self.k, out, exhausted)
+        single(truth, words, stride, self.k, np.uint64(self.stay), out, exhausted)
 
 
 def start_of_set(k: int, others: int) -> tuple[int, int]:
