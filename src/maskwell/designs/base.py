@@ -143,6 +143,10 @@ class Design(ABC):
         """From counts: in how many reports each category stands."""
 
     @abstractmethod
+    def relative_rows(self, packed: Packed) -> Matrix:
+        """For each packed report z, ``P(z | j)`` divided by its mean over j: what a likelihood needs of a report."""
+
+    @abstractmethod
     def scores(self, method: Method) -> Scores:
         """The scores of a linear estimator; an EstimationError names what the design cannot tell."""
 

@@ -116,6 +116,10 @@ class MatrixDesign(Design):
     def _floats(self) -> Matrix:
         return self._exact_matrix().astype(np.float64)
 
+    def relative_rows(self, packed: Packed) -> Matrix:
+        rows: Matrix = self._floats[packed]
+        return rows / rows.mean(axis=1, keepdims=True)
+
     def scores(self, method: Method) -> Scores:
         """Least squares, weighted by 1/(P1/k) for ``linear`` and unweighted for ``moments``; equal if P is square."""
         self._require_estimable()

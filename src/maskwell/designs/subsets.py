@@ -196,23 +196,39 @@ class SubsetDesign(Design):
         sizes, inside, outside = self._shares
         return math.fsum(inside), math.fsum((inside * (sizes - 1) + outside * sizes) / (self.k - 1))
 
+    @cached_property
+    def _relative(self) -> tuple[Vector, Vector]:
+        """By size: P(z | j) over its mean, for members and for the others."""
+        sizes, inside, outside = self._shares
+        both = inside + outside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            member = np.where(sizes > 0, self.k * inside / (sizes * both), 1.0)
+            other = np.where(sizes < self.k, self.k * outside / ((self.k - sizes) * both), 1.0)
+        return member, other
+
+    def relative_rows(self, packed: Packed) -> Matrix:
+        member, other = self._relative
+        if self._single:
+            rows = np.full((len(packed), self.k), other[0])
+            rows[np.arange(len(packed)), packed] = member[0]
+            return rows
+        bits = np.unpackbits(packed, axis=1, count=self.k, bitorder="little")
+        size = self._size_index[bits.sum(axis=1, dtype=np.int64)]
+        return np.where(bits == 1, member[size, None], other[size, None])
+
     def scores(self, method: Method) -> Scores:
         if self._information == 0:
             raise EstimationError(
                 f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a design "
                 "with smaller sets or a larger epsilon."
             )
-        sizes, inside, outside = self._shares
         if method == "moments":
             a, b = self.inclusion_probabilities()
             if a == b:
                 raise EstimationError(f"{self.name} includes every category equally often; use method='linear'.")
-            ones = np.ones(len(sizes))
+            ones = np.ones(len(self.sizes))
             return SubsetScores(self, -b / (a - b) * ones, ones / (a - b), from_inclusions=True)
-        both = inside + outside
-        with np.errstate(divide="ignore", invalid="ignore"):
-            member = np.where(sizes > 0, self.k * inside / (sizes * both), 1.0)
-            other = np.where(sizes < self.k, self.k * outside / ((self.k - sizes) * both), 1.0)
+        member, other = self._relative
         base = 1 / self.k + (other - 1) / self._information
         return SubsetScores(self, base, (member - other) / self._information, from_inclusions=len(self.sizes) == 1)
 
