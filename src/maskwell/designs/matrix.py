@@ -117,8 +117,9 @@ class MatrixDesign(Design):
         return self._exact_matrix().astype(np.float64)
 
     def relative_rows(self, packed: Packed) -> Matrix:
-        rows: Matrix = self._floats[packed]
-        return rows / rows.mean(axis=1, keepdims=True)
+        rows = self._floats[packed]
+        relative: Matrix = rows / rows.mean(axis=1, keepdims=True)
+        return relative
 
     def scores(self, method: Method) -> Scores:
         """Least squares, weighted by 1/(P1/k) for ``linear`` and unweighted for ``moments``; equal if P is square."""
