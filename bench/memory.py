@@ -36,9 +36,7 @@ print(json.dumps({"before": before, "peak": status("VmHWM")}))
 
 def added_mebibytes(n: int) -> float:
     """Peak memory above the start, less one batch of int64 input (and its making) and one of packed output."""
-    out = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(n), str(BATCH)], check=True, capture_output=True, text=True
-    )
+    out = subprocess.run([sys.executable, "-c", _CHILD, str(n), str(BATCH)], check=True, capture_output=True, text=True)
     kib = json.loads(out.stdout)
     in_and_out = BATCH * (2 * 8 + 1) / 2**20
     return (kib["peak"] - kib["before"]) / 1024 - in_and_out
