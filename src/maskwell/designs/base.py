@@ -79,7 +79,8 @@ class Design(ABC):
     _kinds: ClassVar[dict[str, type[Design]]] = {}
 
     def __init_subclass__(cls) -> None:
-        Design._kinds[cls.kind] = cls
+        if "kind" in vars(cls):
+            Design._kinds[cls.kind] = cls
 
     @property
     def k(self) -> int:

@@ -1,0 +1,169 @@
+"""Designs whose reports are the rows of a table, stored by number: explicit matrices, listed subsets, blocks.
+
+The linear estimator is least squares weighted by the inverse probability of each report at uniform proportions, which
+is the inverse of P where P is square (chai-nayak-2018; nayak-zhai-2019, eq. 6.3).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.labels import Label, shown
+from maskwell.errors import EstimationError
+from maskwell.sampling.plans import Packed, code_type
+
+_RANK_TOLERANCE = 1e-12
+_NAMED_CONTRASTS = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowDesign(Design):
+    """What such designs share; a subclass says what its rows are."""
+
+    @cached_property
+    @abstractmethod
+    def floats(self) -> Matrix:
+        """The matrix as floats."""
+
+    def decode(self, packed: Packed) -> list[Any]:
+        labels = self.report_labels()
+        return [labels[code] for code in packed.tolist()]
+
+    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        return rows.astype(code_type(self.report_count()))
+
+    def first_impossible(self, packed: Packed) -> int:
+        wrong = packed >= self.report_count()
+        wrong[~wrong] = ~self._can_occur[packed[~wrong]]
+        return int(np.argmax(wrong)) if wrong.any() else -1
+
+    @cached_property
+    def _can_occur(self) -> NDArray[np.bool_]:
+        return self.floats.any(axis=1)
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        return (self.report_count(),)
+
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        from maskwell.sampling.counting import count_codes
+
+        return count_codes(packed, self.report_count(), weights)
+
+    def relative_rows(self, packed: Packed) -> Matrix:
+        rows = self.floats[packed]
+        relative: Matrix = rows / rows.mean(axis=1, keepdims=True)
+        return relative
+
+    def scores(self, method: Method) -> Scores:
+        """Least squares, weighted by 1/(P1/k) for ``linear`` and unweighted for ``moments``; equal if P is square."""
+        self.require_estimable()
+        return RowScores(self.floats, self.estimator(method))
+
+    def estimator(self, method: Method) -> Matrix:
+        """L, one column of scores per report, with ``L P`` the identity."""
+        uniform = self.floats.mean(axis=1) if method == "linear" else np.ones(self.report_count())
+        scale = np.where(uniform > 0, 1 / np.sqrt(np.where(uniform > 0, uniform, 1)), 0)
+        inverse = np.linalg.pinv(self.floats * scale[:, None]) * scale
+        return inverse.astype(np.float64, copy=False)
+
+    @property
+    def added_variance(self) -> float:
+        if not self.estimable:
+            return math.inf
+        return float((self.floats.T @ (self.estimator("linear") ** 2).sum(axis=0)).max()) - 1
+
+    @cached_property
+    def estimable(self) -> bool:
+        """Whether the reports determine all proportions."""
+        values = np.linalg.svd(self.floats, compute_uv=False)
+        return len(values) == self.k and bool(values[-1] > _RANK_TOLERANCE * values[0])
+
+    def require_estimable(self) -> None:
+        """An error that names what the reports cannot tell, unless they tell everything."""
+        if self.estimable:
+            return
+        contrasts = _null_space(self._exact_matrix())
+        named = "; ".join(_describe(vector, self.categories) for vector in contrasts[:_NAMED_CONTRASTS])
+        more = f"; and {len(contrasts) - _NAMED_CONTRASTS} more" if len(contrasts) > _NAMED_CONTRASTS else ""
+        touched = [c for j, c in enumerate(self.categories) if any(v[j] for v in contrasts)]
+        raise EstimationError(
+            f"{self.name} cannot estimate the categories {shown(tuple(touched))}: its reports stay the same along "
+            f"{named}{more}. Totals that do not change along these can be estimated with estimate_contrast."
+        )
+
+
+@dataclass(frozen=True)
+class RowScores:
+    """Column z of ``estimator`` holds the scores of report z."""
+
+    matrix: Matrix
+    estimator: Matrix
+
+    def mean(self, counts: NDArray[Any]) -> Vector:
+        estimate: Vector = self.estimator @ counts / counts.sum()
+        return estimate
+
+    def second_moment(self, proportions: Vector) -> Matrix:
+        moment: Matrix = (self.estimator * (self.matrix @ proportions)) @ self.estimator.T
+        return moment
+
+    def second_moment_diagonal(self, proportions: Vector) -> Vector:
+        diagonal: Vector = self.estimator**2 @ (self.matrix @ proportions)
+        return diagonal
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        """The other proportions keep their shares of what the j-th leaves; exact for two categories."""
+        by_truth = self.estimator**2 @ self.matrix
+        own = np.diagonal(by_truth)
+        shares = np.clip(proportions, 1e-12, None)
+        rest = (by_truth @ shares - own * shares) / (shares.sum() - shares)
+        return rest, own - rest
+
+    def binomial(self) -> tuple[Vector, Vector] | None:
+        """With two reports and two categories, each report's count is binomial."""
+        if self.matrix.shape != (2, 2):
+            return None
+        return np.diagonal(self.matrix), np.array([self.matrix[0, 1], self.matrix[1, 0]])
+
+
+def _null_space(integers: NDArray[np.object_]) -> list[list[Fraction]]:
+    """Exact basis of the changes of the proportions that no report shows, by elimination over the rationals."""
+    rows = [[Fraction(x) for x in row] for row in integers]
+    k = len(rows[0])
+    pivots: list[int] = []
+    for column in range(k):
+        pivot = next((r for r in range(len(pivots), len(rows)) if rows[r][column]), None)
+        if pivot is None:
+            continue
+        at = len(pivots)
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [x / rows[at][column] for x in rows[at]]
+        for r in range(len(rows)):
+            if r != at and rows[r][column]:
+                factor = rows[r][column]
+                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[at], strict=True)]
+        pivots.append(column)
+    basis = []
+    for free in (j for j in range(k) if j not in pivots):
+        vector = [Fraction(0)] * k
+        vector[free] = Fraction(1)
+        for at, column in enumerate(pivots):
+            vector[column] = -rows[at][free]
+        basis.append(vector)
+    return basis
+
+
+def _describe(vector: list[Fraction], categories: tuple[Label, ...]) -> str:
+    terms = [(c, x) for c, x in zip(categories, vector, strict=True) if x]
+    text = " ".join(f"{'+' if x > 0 else '-'} {'' if abs(x) == 1 else f'{float(abs(x)):.3g} '}{c!r}" for c, x in terms)
+    return text.removeprefix("+ ")
