@@ -2,6 +2,7 @@
 
 from maskwell.designs.base import Design
 from maskwell.designs.binary import crosswise, forced_response, kuk, unrelated_question, warner
+from maskwell.designs.conditional import ConditionalDesign, conditional, independent
 from maskwell.designs.explicit import average_secure, collapse, from_matrix
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import DESIGNS, Entry
@@ -19,17 +20,20 @@ from maskwell.designs.symmetric import (
 
 __all__ = [
     "DESIGNS",
+    "ConditionalDesign",
     "Design",
     "Entry",
     "MatrixDesign",
     "SubsetDesign",
     "average_secure",
     "collapse",
+    "conditional",
     "crosswise",
     "direct",
     "forced_response",
     "from_matrix",
     "gamma_diagonal",
+    "independent",
     "kuk",
     "local_diversity",
     "minimax",

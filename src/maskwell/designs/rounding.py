@@ -127,7 +127,7 @@ def _row_bounds(matrix: Exact) -> tuple[list[int], list[int]]:
     """Bounds for the integers of each row: constant rows fixed, rows with zeros free, others at their own ratio."""
     low, high = [], []
     constant = [i for i, row in enumerate(matrix) if row_parity(row) == 1 and row[0]]
-    fixed = dict(zip(constant, _largest_remainder([matrix[i, 0] for i in constant]), strict=True))
+    fixed = dict(zip(constant, largest_remainder([matrix[i, 0] for i in constant]), strict=True))
     for i, row in enumerate(matrix):
         parity = row_parity(row)
         if i in fixed or not any(row):
@@ -142,9 +142,68 @@ def _row_bounds(matrix: Exact) -> tuple[list[int], list[int]]:
     return low, high
 
 
-def _largest_remainder(shares: list[Fraction]) -> list[int]:
+def largest_remainder(shares: list[Fraction]) -> list[int]:
+    """Integers out of 2^64 nearest to the shares, with the sum that the shares have."""
     floors = [int(share * TOTAL) for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: shares[i] * TOTAL - floors[i], reverse=True)
     for i in by_remainder[: round(sum(shares) * TOTAL) - sum(floors)]:
         floors[i] += 1
     return floors
+
+
+def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> tuple[dict[frozenset[int], int], int]:
+    """Integer weights of sets, and their total, such that the weights of the sets that hold a category sum to it.
+
+    Fractions that balance exactly are taken as they are. Otherwise all sets but a basis are rounded and the basis
+    takes what is left: with weights in multiples of the basis's determinant it comes out whole.
+    """
+    subsets = list(chances)
+    for candidate in (chances, {a: p.limit_denominator(_SIMPLE_DENOMINATOR) for a, p in chances.items()}):
+        denominator = math.lcm(*(p.denominator for p in candidate.values()))
+        balanced = all(sum(p for a, p in candidate.items() if j in a) == 1 for j in range(k))
+        if balanced and denominator <= TOTAL and all(candidate.values()):
+            return {a: int(p * denominator) for a, p in candidate.items()}, denominator
+    basis, determinant = _basis(subsets, k)
+    total = TOTAL // determinant * determinant
+    weights = {a: round(p * total / determinant) * determinant for a, p in chances.items() if a not in basis}
+    left = [Fraction(total - sum(w for a, w in weights.items() if j in a)) for j in range(k)]
+    for a, w in zip(basis, _solve([[Fraction(int(j in a)) for a in basis] for j in range(k)], left), strict=True):
+        weights[a] = int(w)
+    if min(weights.values()) <= 0:
+        raise DesignError("subset_probs are too small or too unequal to be given in integers; pass fractions.")
+    return weights, total
+
+
+def _basis(subsets: list[frozenset[int]], k: int) -> tuple[list[frozenset[int]], int]:
+    """Sets whose membership vectors span those of all sets, and the determinant of that system."""
+    chosen: list[frozenset[int]] = []
+    reduced: list[tuple[int, list[Fraction]]] = []
+    determinant = Fraction(1)
+    for subset in subsets:
+        row = [Fraction(int(j in subset)) for j in range(k)]
+        for column, other in reduced:
+            factor = row[column] / other[column]
+            row = [x - factor * y for x, y in zip(row, other, strict=True)]
+        pivot = next((j for j, x in enumerate(row) if x), None)
+        if pivot is not None:
+            chosen.append(subset)
+            reduced.append((pivot, row))
+            determinant *= row[pivot]
+    if len(chosen) < k:
+        raise DesignError("subset_probs as floats must determine every category; pass fractions for such a design.")
+    return chosen, abs(int(determinant))
+
+
+def _solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
+    """The solution of a square system over the rationals."""
+    rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
+    n = len(rows)
+    for column in range(n):
+        pivot = next(r for r in range(column, n) if rows[r][column])
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        rows[column] = [x / rows[column][column] for x in rows[column]]
+        for r in range(n):
+            if r != column and rows[r][column]:
+                factor = rows[r][column]
+                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
+    return [row[-1] for row in rows]

@@ -48,7 +48,7 @@ class RowDesign(Design):
 
     @cached_property
     def _can_occur(self) -> NDArray[np.bool_]:
-        return self.floats.any(axis=1)
+        return np.asarray(self.floats.any(axis=1))
 
     @property
     def count_shape(self) -> tuple[int, ...]:

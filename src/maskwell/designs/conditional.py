@@ -1,0 +1,247 @@
+"""Conditional subset designs: the report is one of a list of sets that hold the truth, with chances of your choice.
+
+``P(a | j)`` is the chance of set a if j is in a, and 0 if not, so the chances of the sets that hold any one category
+must sum to 1. Every set that can be reported leaves all its members as plausible as they were against each other
+(wang-ding-2021).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.arithmetic import fraction
+from maskwell.demands import LocalDiversity
+from maskwell.designs.base import Matrix, Method
+from maskwell.designs.labels import Label, as_labels, shown
+from maskwell.designs.registry import named
+from maskwell.designs.rounding import balanced_set_weights, largest_remainder
+from maskwell.designs.rows import RowDesign
+from maskwell.errors import DesignError
+from maskwell.sampling.plans import TOTAL, RowPlan
+
+Subset = frozenset[int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalDesign(RowDesign):
+    """Sets of category positions, by size and then bit mask, with integer weights out of ``total``."""
+
+    subsets: tuple[tuple[int, ...], ...]
+    weights: tuple[int, ...]
+    total: int
+
+    kind = "conditional"
+
+    def __post_init__(self) -> None:
+        if len(self.subsets) != len(self.weights) or not self.subsets or min(self.weights) <= 0:
+            raise DesignError("each subset must have a weight above 0.")
+        if list(self.subsets) != sorted(set(self.subsets), key=_order):
+            raise DesignError("subsets must be listed once each, by size and then by bit mask.")
+        for j, label in enumerate(self.categories):
+            held = sum(weight for subset, weight in zip(self.subsets, self.weights, strict=True) if j in subset)
+            if held != self.total:
+                raise DesignError(
+                    f"the chances of the subsets that hold {label!r} must sum to 1; "
+                    f"they sum to {held / self.total:.12g}."
+                )
+
+    # Privacy.
+
+    def exact_parity(self) -> Fraction | float:
+        return Fraction(1) if all(len(subset) == self.k for subset in self.subsets) else math.inf
+
+    def column_distance(self) -> Fraction:
+        rows = zip(self.subsets, self.weights, strict=True)
+        apart = np.zeros((self.k, self.k), object)
+        for subset, weight in rows:
+            inside = np.zeros(self.k, bool)
+            inside[list(subset)] = True
+            apart[np.not_equal.outer(inside, inside)] += weight
+        return Fraction(int(apart.max()), self.total)
+
+    def diversity(self) -> int:
+        return min(len(subset) for subset in self.subsets)
+
+    # The matrix.
+
+    def report_count(self) -> int:
+        return len(self.subsets)
+
+    @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """Row by row, which categories a set holds."""
+        inside = np.zeros((len(self.subsets), self.k), np.bool_)
+        for row, subset in enumerate(self.subsets):
+            inside[row, list(subset)] = True
+        return inside
+
+    def _exact_matrix(self) -> NDArray[np.object_]:
+        chances = np.array([Fraction(weight, self.total) for weight in self.weights], object)
+        matrix = np.full(self.members.shape, Fraction(0), object)
+        rows, columns = np.nonzero(self.members)
+        matrix[rows, columns] = chances[rows]
+        return matrix
+
+    @cached_property
+    def floats(self) -> Matrix:
+        chances = np.array([weight / self.total for weight in self.weights])
+        matrix: Matrix = self.members * chances[:, None]
+        return matrix
+
+    def report_labels(self) -> list[Any]:
+        return [frozenset(self.categories[j] for j in subset) for subset in self.subsets]
+
+    @cached_property
+    def plan(self) -> RowPlan:
+        weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
+        return RowPlan(weights, self.total)
+
+    # Estimating.
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        totals: NDArray[Any] = counts @ self.members
+        return totals
+
+    def estimator(self, method: Method) -> Matrix:
+        """For ``moments`` the inclusion frequencies g are inverted by Q, the chances of joint inclusion: w = Q^-1 g."""
+        if method == "linear":
+            return super().estimator(method)
+        joint = self.members.T @ self.floats
+        inverse: Matrix = np.linalg.solve(joint, self.members.T.astype(float))
+        return inverse
+
+    # Storage.
+
+    def _weights(self) -> dict[str, Any]:
+        return {
+            "total": str(self.total),
+            "subsets": [list(subset) for subset in self.subsets],
+            "weights": [str(weight) for weight in self.weights],
+        }
+
+    @classmethod
+    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+        subsets = tuple(tuple(int(j) for j in subset) for subset in weights["subsets"])
+        return cls(categories, subsets, tuple(int(w) for w in weights["weights"]), int(weights["total"]), **about)
+
+
+def _order(subset: Iterable[int]) -> tuple[int, int]:
+    members = list(subset)
+    return len(members), sum(1 << j for j in members)
+
+
+def _positions(labels: tuple[Label, ...], members: Iterable[Any]) -> Subset:
+    listed = [members] if isinstance(members, (str, int)) else list(members)
+    unknown = [c for c in listed if c not in labels]
+    if unknown:
+        raise DesignError(f"a subset names {unknown[0]!r}, which is no category; categories: {shown(labels)}.")
+    return frozenset(labels.index(c) for c in listed)
+
+
+def _chances(labels: tuple[Label, ...], given: object, name: str, least: int, most: int) -> dict[Subset, Fraction]:
+    """Chances by set of positions, zeros left out; sizes checked."""
+    if not isinstance(given, Mapping) or not given:
+        raise DesignError(f"{name} must map subsets to probabilities, as in {{('a', 'b'): 0.5, ...}}.")
+    chances: dict[Subset, Fraction] = {}
+    for members, value in given.items():
+        chance = fraction(Fraction(value) if isinstance(value, str) else value, name, DesignError)
+        subset = _positions(labels, members)
+        if chance < 0:
+            raise DesignError(f"{name} must be probabilities; one is {value}.")
+        if chance == 0:
+            continue
+        if not least <= len(subset) <= most:
+            raise DesignError(
+                f"{name}: a subset of {len(subset)} of {len(labels)} categories is not allowed, only {least} to "
+                f"{most}; a single category would be the truth in the open."
+            )
+        chances[subset] = chances.get(subset, Fraction(0)) + chance
+    return chances
+
+
+def _build(
+    labels: tuple[Label, ...], weights: Mapping[Subset, int], total: int, name: str, parameters: dict[str, Any]
+) -> ConditionalDesign:
+    ordered = sorted((tuple(sorted(subset)) for subset, weight in weights.items() if weight), key=_order)
+    return ConditionalDesign(
+        labels,
+        tuple(ordered),
+        tuple(weights[frozenset(subset)] for subset in ordered),
+        total,
+        name=name,
+        parameters=parameters,
+        demand=LocalDiversity(2),
+    )
+
+
+def _kept(given: Mapping[Any, Any], labels: tuple[Label, ...]) -> list[Any]:
+    """Parameters for storage: pairs of labels and chance."""
+    return [[[labels[j] for j in sorted(_positions(labels, m))], p] for m, p in given.items()]
+
+
+@named(
+    "wang-ding-2021",
+    examples=(
+        {"k": 3, "subset_probs": {(0, 1): "1/2", (1, 2): "1/2", (0, 2): "1/2"}},
+        {"k": 4, "subset_probs": {(0, 1): 0.25, (2, 3): 0.25, (0, 2): 0.35, (1, 3): 0.35, (0, 3): 0.4, (1, 2): 0.4}},
+    ),
+)
+def conditional(categories: Iterable[Any] | int, *, subset_probs: Mapping[Any, Any]) -> ConditionalDesign:
+    """Report a set that holds the truth, by the chance given to each set (subset privacy).
+
+    For every category, the chances of the sets that hold it must sum to 1.
+
+    >>> conditional(3, subset_probs={(0, 1): "1/2", (1, 2): "1/2", (0, 2): "1/2"}).added_variance
+    2.0
+    """
+    labels = as_labels(categories)
+    chances = _chances(labels, subset_probs, "subset_probs", 2, len(labels))
+    for j, label in enumerate(labels):
+        held = sum((p for subset, p in chances.items() if j in subset), Fraction(0))
+        if abs(held - 1) > Fraction(1, 10**9):
+            raise DesignError(
+                f"subset_probs of the subsets that hold {label!r} must sum to 1; they sum to {float(held):.12g}. "
+                "independent(question_probs=) has no such condition."
+            )
+    weights, total = balanced_set_weights(chances, len(labels))
+    return _build(labels, weights, total, "conditional", {"subset_probs": _kept(subset_probs, labels)})
+
+
+@named(
+    "wang-ding-2021",
+    examples=(
+        {"k": 4, "question_probs": {(0, 1): 0.3, (0, 2): 0.3, (0, 3): 0.4}},
+        {"k": 5, "question_probs": {(0, 1): 1, (1, 2): 2, (2, 3): 3, (3, 4): 2, (0, 4): 1, (0, 2): 1}},
+    ),
+)
+def independent(categories: Iterable[Any] | int, *, question_probs: Mapping[Any, Any]) -> ConditionalDesign:
+    """Ask a random question "is your answer one of …?" and report the named set or its complement, by the answer.
+
+    ``question_probs`` gives each set's chance of being asked (any positive weights; they are made to sum to 1).
+    """
+    labels = as_labels(categories)
+    k = len(labels)
+    if k < 4:
+        raise DesignError(
+            f"independent needs k >= 4 categories, so that neither answer names a single one; got k={k}. "
+            "Combine two variables into one, or use local_diversity."
+        )
+    chances = _chances(labels, question_probs, "question_probs", 2, k - 2)
+    if not chances:
+        raise DesignError("question_probs must give at least one set a positive probability.")
+    total = sum(chances.values(), Fraction(0))
+    asked = dict(zip(chances, largest_remainder([p / total for p in chances.values()]), strict=True))
+    everything = frozenset(range(k))
+    weights: dict[Subset, int] = {}
+    for subset, weight in asked.items():
+        for side in (subset, everything - subset):
+            weights[side] = weights.get(side, 0) + weight
+    return _build(labels, weights, TOTAL, "independent", {"question_probs": _kept(question_probs, labels)})
