@@ -20,22 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.arithmetic import log_above
-from maskwell.demands import Demand, demand_from_dict
-from maskwell.designs.labels import Label, Missing, as_labels, read_column, shown
-from maskwell.errors import DataError, DesignError, MaskwellError
-from maskwell.sampling.entropy import (
-    CounterStream,
-    KeyedStream,
-    Stream,
-    secure_stream,
-    seeded_stream,
-)
+from maskwell.demands import Demand
+from maskwell.designs.labels import Label, Missing, read_column, shown
+from maskwell.errors import DesignError
+from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan, draw
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports
 
-FORMAT = 1
 MATRIX_CELLS = 10_000_000
 Method = Literal["linear", "moments"]
 Vector = NDArray[np.float64]
@@ -76,11 +69,11 @@ class Design(ABC):
     demand: Demand | None = field(kw_only=True, default=None)
 
     kind: ClassVar[str]
-    _kinds: ClassVar[dict[str, type[Design]]] = {}
+    kinds: ClassVar[dict[str, type[Design]]] = {}
 
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):
-            Design._kinds[cls.kind] = cls
+            Design.kinds[cls.kind] = cls
 
     @property
     def k(self) -> int:
@@ -156,14 +149,18 @@ class Design(ABC):
     def added_variance(self) -> float:
         """What masking adds to n times the total variance of the linear estimator; infinite if not estimable."""
 
+    def stored_labels(self) -> list[Any]:
+        """The labels, ready for JSON."""
+        return list(self.categories)
+
     @abstractmethod
-    def _weights(self) -> dict[str, Any]:
+    def stored_weights(self) -> dict[str, Any]:
         """The exact integers, ready for JSON."""
 
     @classmethod
     @abstractmethod
-    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
-        """The inverse of ``_weights``."""
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
+        """The inverse of ``stored_weights``."""
 
     # Privacy.
 
@@ -213,7 +210,7 @@ class Design(ABC):
         simulations. A missing value is an error unless ``missing="keep"``, which leaves an empty report: non-response
         is then visible.
         """
-        return self._mask(values, self._stream_of(key, seed), key, ids, missing, first=0)
+        return self._mask(values, Source(key, ids, seed), missing, first=0)
 
     def mask_batches(
         self,
@@ -230,12 +227,7 @@ class Design(ABC):
         would give. With a key, ``ids`` yields the ids of each batch; they are checked for duplicates within a batch
         only.
         """
-        if (key is None) != (ids is None):
-            raise DataError("key and ids go together: pass both for keyed masking, or neither.")
-        if key is not None and seed is not None:
-            raise DataError(
-                "key and seed exclude each other: a key is for repeatable collection, a seed for simulation."
-            )
+        Source(key, ids, seed).check()  # now rather than at the first batch
         return self._masked_batches(batches, key, ids, seed, missing)
 
     def _masked_batches(
@@ -250,32 +242,17 @@ class Design(ABC):
         id_batches = iter(ids) if ids is not None else None
         for values in batches:
             batch_ids = next(id_batches, ()) if id_batches is not None else None
-            reports = self._mask(values, self._stream_of(key, seed), key, batch_ids, missing, first)
+            reports = self._mask(values, Source(key, batch_ids, seed), missing, first)
             first += len(reports)
             yield reports
 
-    @staticmethod
-    def _stream_of(key: bytes | None, seed: int | None) -> CounterStream | None:
-        if key is not None and seed is not None:
-            raise DataError(
-                "key and seed exclude each other: a key is for repeatable collection, a seed for simulation."
-            )
-        if key is not None:
-            return None
-        return secure_stream() if seed is None else seeded_stream(seed)
-
-    def _mask(
-        self, values: Any, stream: Stream | None, key: bytes | None, ids: Any, missing: Missing, first: int
-    ) -> Reports:
+    def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
+        """Reports of values whose first one is record number ``first`` of a seeded stream."""
         from maskwell.reports import Reports
 
-        if (key is None) != (ids is None):
-            raise DataError("key and ids go together: pass both for keyed masking, or neither.")
         column = read_column(values, self.categories, missing)
-        if stream is None:
-            assert key is not None
-            stream, first = KeyedStream(key, self.fingerprint, ids, column.n), 0
-        packed = draw(self.plan, column.n, column.codes, stream, first)
+        stream = source.stream(self.fingerprint, column.n, first)
+        packed = draw(self.plan, column.n, column.codes, stream)
         if column.missing is not None:
             packed[column.missing] = 0
         return Reports(self, packed, column.missing, stream.randomness)
@@ -285,61 +262,26 @@ class Design(ABC):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the labels and the integers: what decides how reports come about, and nothing else."""
-        content = {"kind": self.kind, "categories": self.categories, "weights": self._weights()}
+        content = {"kind": self.kind, "categories": self.stored_labels(), "weights": self.stored_weights()}
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def to_json(self) -> str:
         """The design as text, complete and versioned."""
-        document = {
-            "maskwell": "design",
-            "version": FORMAT,
-            "kind": self.kind,
-            "name": self.name,
-            "categories": self.categories,
-            "parameters": {key: _plain(value) for key, value in self.parameters.items()},
-            "demand": self.demand.to_dict() if self.demand else None,
-            "weights": self._weights(),
-            "fingerprint": self.fingerprint,
-        }
-        return json.dumps(document, indent=1, ensure_ascii=False)
+        from maskwell.designs.storage import to_document
+
+        return json.dumps(to_document(self), indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Design:
         """Read a design back; anything but the same design is an error."""
+        from maskwell.designs.storage import from_document
+
         try:
             document = json.loads(text)
         except ValueError:
             raise DesignError("design is not valid JSON; write it with design.to_json().") from None
-        if not isinstance(document, dict) or document.get("maskwell") != "design":
-            raise DesignError('design JSON must be an object with "maskwell": "design"; this is another kind of file.')
-        if document.get("version") != FORMAT:
-            raise DesignError(
-                f"design format {document.get('version')!r} is not supported; this version reads {FORMAT}."
-            )
-        kind = Design._kinds.get(document.get("kind"))  # type: ignore[arg-type]
-        if kind is None:
-            raise DesignError(f"design kind {document.get('kind')!r} is unknown; known: {', '.join(Design._kinds)}.")
-        try:
-            demand = document["demand"]
-            design = kind._from_weights(
-                as_labels(document["categories"]),
-                document["weights"],
-                name=str(document["name"]),
-                parameters=dict(document["parameters"]),
-                demand=demand_from_dict(demand) if demand else None,
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise DesignError(f"design JSON is incomplete or malformed ({type(error).__name__}: {error}).") from None
-        except MaskwellError:
-            raise
-        except ValueError as error:
-            raise DesignError(f"design JSON is malformed ({error}).") from None
-        if design.fingerprint != document.get("fingerprint"):
-            raise DesignError("design JSON was changed: its labels or integers do not match its fingerprint.")
-        if design.demand is not None and not design.demand.holds_for(design):
-            raise DesignError(f"design JSON claims {design.demand.describe()}, which its integers do not give.")
-        return design
+        return from_document(document)
 
     def answering(self, demand: Demand) -> Self:
         """The same design, said to answer this demand."""
@@ -374,14 +316,3 @@ class Design(ABC):
         ]
         cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
         return f"<table><caption>{escape(self.name)} design</caption>{cells}</table>"
-
-
-def _plain(value: Any) -> Any:
-    """A parameter for JSON: fractions as text, containers by their elements."""
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value

@@ -120,7 +120,7 @@ class ConditionalDesign(RowDesign):
 
     # Storage.
 
-    def _weights(self) -> dict[str, Any]:
+    def stored_weights(self) -> dict[str, Any]:
         return {
             "total": str(self.total),
             "subsets": [list(subset) for subset in self.subsets],
@@ -128,9 +128,11 @@ class ConditionalDesign(RowDesign):
         }
 
     @classmethod
-    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
         subsets = tuple(tuple(int(j) for j in subset) for subset in weights["subsets"])
-        return cls(categories, subsets, tuple(int(w) for w in weights["weights"]), int(weights["total"]), **about)
+        return cls(
+            as_labels(labels), subsets, tuple(int(w) for w in weights["weights"]), int(weights["total"]), **about
+        )
 
 
 def _order(subset: Iterable[int]) -> tuple[int, int]:

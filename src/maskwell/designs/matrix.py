@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Matrix
-from maskwell.designs.labels import Label
+from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rounding import row_parity
 from maskwell.designs.rows import RowDesign
 from maskwell.errors import DesignError
@@ -86,7 +86,7 @@ class MatrixDesign(RowDesign):
 
     # Storage.
 
-    def _weights(self) -> dict[str, Any]:
+    def stored_weights(self) -> dict[str, Any]:
         return {
             "total": str(self.total),
             "rows": [[str(w) for w in row] for row in self.weights],
@@ -94,6 +94,6 @@ class MatrixDesign(RowDesign):
         }
 
     @classmethod
-    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
         rows = tuple(tuple(int(w) for w in row) for row in weights["rows"])
-        return cls(categories, rows, int(weights["total"]), tuple(weights["reports"]), **about)
+        return cls(as_labels(labels), rows, int(weights["total"]), tuple(weights["reports"]), **about)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
-from maskwell.designs.labels import Label
+from maskwell.designs.labels import as_labels
 from maskwell.errors import DesignError, EstimationError
 from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
 
@@ -234,7 +234,7 @@ class SubsetDesign(Design):
 
     # Storage.
 
-    def _weights(self) -> dict[str, Any]:
+    def stored_weights(self) -> dict[str, Any]:
         # As text: a browser's numbers end at 2^53.
         return {
             "sizes": list(self.sizes),
@@ -243,9 +243,9 @@ class SubsetDesign(Design):
         }
 
     @classmethod
-    def _from_weights(cls, categories: tuple[Label, ...], weights: dict[str, Any], **about: Any) -> Self:
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
         inside, outside = ([int(w) for w in weights[side]] for side in ("inside", "outside"))
-        return cls(categories, tuple(weights["sizes"]), tuple(inside), tuple(outside), **about)
+        return cls(as_labels(labels), tuple(weights["sizes"]), tuple(inside), tuple(outside), **about)
 
 
 @dataclass(frozen=True)

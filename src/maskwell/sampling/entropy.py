@@ -14,6 +14,7 @@ import hmac
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,31 +78,54 @@ def _ctr(key: bytes, domain: int, first_block: int, n_bytes: int) -> NDArray[np.
 class CounterStream:
     """A keystream addressed by record number: domain 0 holds the slots, domain ``i + 1`` extends record ``i``."""
 
-    def __init__(self, key: bytes, randomness: str) -> None:
+    def __init__(self, key: bytes, randomness: str, first: int = 0) -> None:
         self._key = key
+        self._first = first
         self.randomness = randomness
 
     def slots(self, start: int, truth: Codes, width: int) -> tuple[Words, int]:
-        first_byte = 4 * start * width
+        first_byte = 4 * (self._first + start) * width
         skipped = first_byte % _BLOCK
         stream = _ctr(self._key, 0, first_byte // _BLOCK, 4 * len(truth) * width + skipped)
         return stream[skipped:].view("<u4"), width
 
     def longer_slot(self, record: int, truth: int, width: int, extra: int) -> Words:
         slot = self.slots(record, np.zeros(1, np.uint32), width)[0].copy()
-        return np.concatenate([slot, _ctr(self._key, record + 1, 0, 4 * extra).view("<u4")])
+        return np.concatenate([slot, _ctr(self._key, self._first + record + 1, 0, 4 * extra).view("<u4")])
 
 
-def secure_stream() -> CounterStream:
-    """A fresh stream keyed by the operating system."""
-    return CounterStream(os.urandom(32), "secure")
+@dataclass(frozen=True)
+class Source:
+    """Where the randomness of a call comes from: the operating system, or a key with ids, or a seed.
 
+    ``context`` keeps the columns of one table apart, which would otherwise share draws for equal answers.
+    """
 
-def seeded_stream(seed: object) -> CounterStream:
-    """A repeatable stream for simulation; whoever knows the seed can undo the masking."""
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DataError(f"seed must be a whole number >= 0; got {seed!r}. Leave it out for secure randomness.")
-    return CounterStream(hashlib.sha256(b"maskwell seed 1 %d" % int(seed)).digest(), "seeded")
+    key: bytes | None = None
+    ids: Any = None
+    seed: Any = None
+    context: str = ""
+
+    def check(self) -> None:
+        """An error unless the three go together."""
+        if (self.key is None) != (self.ids is None):
+            raise DataError("key and ids go together: pass both for keyed masking, or neither.")
+        if self.key is not None and self.seed is not None:
+            raise DataError(
+                "key and seed exclude each other: a key is for repeatable collection, a seed for simulation."
+            )
+        if self.seed is not None and (not isinstance(self.seed, (int, np.integer)) or self.seed < 0):
+            raise DataError(f"seed must be a whole number >= 0; got {self.seed!r}. Leave it out for secure randomness.")
+
+    def stream(self, fingerprint: str, n: int, first: int = 0) -> Stream:
+        """The stream of ``n`` records of a design; ``first`` is the number of the first of them under a seed."""
+        self.check()
+        if self.key is not None:
+            return KeyedStream(self.key, fingerprint + self.context, self.ids, n)
+        if self.seed is not None:
+            text = f"maskwell seed 1 {int(self.seed)}{self.context}"
+            return CounterStream(hashlib.sha256(text.encode()).digest(), "seeded", first)
+        return CounterStream(os.urandom(32), "secure")
 
 
 class KeyedStream:

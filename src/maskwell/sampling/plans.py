@@ -183,8 +183,8 @@ def worker_count(n: int) -> int:
     return 1 if n < _THREAD_ABOVE else min(8, cores)
 
 
-def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stream, first: int = 0) -> Packed:
-    """Reports of ``n`` records; ``truth_of(start, stop)`` gives codes, ``first`` is the first record's number."""
+def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
+    """Reports of ``n`` records; ``truth_of(start, stop)`` gives their category codes."""
     out = plan.empty(n)
     chunk = max(64, _CHUNK_WORDS // max(plan.width, 1) // 16 * 16)
 
@@ -192,10 +192,10 @@ def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stre
         truth = truth_of(start, min(start + chunk, n))
         reports = out[start : start + chunk]
         exhausted = np.zeros(len(truth), np.uint8)
-        words, stride = stream.slots(first + start, truth, plan.width)
+        words, stride = stream.slots(start, truth, plan.width)
         plan.run(truth, words, stride, reports, exhausted)
         for i in np.flatnonzero(exhausted.view(np.bool_)):
-            _repeat(plan, first + start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
+            _repeat(plan, start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
 
     def mask_chunks(starts: range) -> None:
         for start in starts:
