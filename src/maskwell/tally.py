@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
+from maskwell.designs.product import ProductDesign
 from maskwell.errors import ReportError
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed
@@ -45,6 +46,7 @@ class Tally:
     def of(reports: Reports, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
         """The tally of reports."""
         design, packed = reports.design, reports.packed
+        keep = design.keeps_patterns if patterns is None else patterns
         absent = 0
         if reports.missing is not None:
             present = ~reports.missing
@@ -56,7 +58,7 @@ class Tally:
             len(packed),
             absent,
             None if weights is None else design.count(packed, weights**2),
-            _distinct(packed, weights) if patterns and packed.ndim > 1 else None,
+            _distinct(packed, weights) if keep and packed.ndim > 1 else None,
         )
 
     @staticmethod
@@ -131,6 +133,17 @@ class Tally:
         """V: in how many reports each category stands."""
         return self.design.inclusions(self.counts)
 
+    def marginal(self, name: str) -> Tally:
+        """The tally of one variable of a product."""
+        if not isinstance(self.design, ProductDesign) or self.kept_patterns is None:
+            raise ReportError("marginal(name) needs the tally of a product design, with its patterns kept.")
+        part = self.design.part(name)
+        packed = self.design.split(self.kept_patterns.packed)[self.design.names.index(name)]
+        counts = part.count(packed, self.kept_patterns.counts.astype(float))
+        if self.squares is not None:
+            raise ReportError("weighted tallies keep no squared weights by variable; tally the variable by itself.")
+        return Tally(part, np.round(counts).astype(np.int64), self.n, self.missing)
+
     @property
     def patterns(self) -> Patterns | None:
         """Distinct reports and their counts, where the tally has them."""
@@ -162,12 +175,26 @@ class Tally:
 
 
 def _distinct(packed: Packed, weights: Vector | None) -> Patterns:
-    keys, inverse, counts = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
-    return Patterns(keys, counts if weights is None else np.bincount(inverse.ravel(), weights, minlength=len(keys)))
+    keys, inverse, counts = _unique_rows(packed)
+    return Patterns(keys, counts if weights is None else np.bincount(inverse, weights, minlength=len(keys)))
 
 
 def _merged(parts: list[Patterns]) -> Patterns:
-    keys, inverse = np.unique(np.concatenate([p.packed for p in parts]), axis=0, return_inverse=True)
+    keys, inverse, _ = _unique_rows(np.concatenate([p.packed for p in parts]))
     counts = np.zeros(len(keys), np.result_type(*(p.counts for p in parts)))
-    np.add.at(counts, inverse.ravel(), np.concatenate([p.counts for p in parts]))
+    np.add.at(counts, inverse, np.concatenate([p.counts for p in parts]))
     return Patterns(keys, counts)
+
+
+def _unique_rows(packed: Packed) -> tuple[Packed, NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct rows in rising order, where each row stands among them, and how often it came."""
+    n, width = packed.shape
+    if width > 8:
+        keys, inverse, counts = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
+        return keys, inverse.ravel(), counts
+    # Up to eight bytes a row sorts as one number, many times faster.
+    wide = np.zeros((n, 8), np.uint8)
+    wide[:, 8 - width :] = packed
+    numbers, inverse, counts = np.unique(wide.view(">u8").ravel(), return_inverse=True, return_counts=True)
+    keys = numbers.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
+    return np.ascontiguousarray(keys), inverse, counts

@@ -5,6 +5,7 @@ from maskwell.designs.binary import crosswise, forced_response, kuk, unrelated_q
 from maskwell.designs.conditional import ConditionalDesign, conditional, independent
 from maskwell.designs.explicit import average_secure, collapse, from_matrix
 from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.product import ProductDesign, product
 from maskwell.designs.registry import DESIGNS, Entry
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import (
@@ -24,6 +25,7 @@ __all__ = [
     "Design",
     "Entry",
     "MatrixDesign",
+    "ProductDesign",
     "SubsetDesign",
     "average_secure",
     "collapse",
@@ -38,6 +40,7 @@ __all__ = [
     "local_diversity",
     "minimax",
     "optimized_unary",
+    "product",
     "rappor",
     "trimmed_rappor",
     "uniform_subsets",

@@ -42,6 +42,10 @@ class Scores(Protocol):
         """The weighted sum of scores over a tally's counts, divided by the sum of weights."""
         ...
 
+    def rows(self, packed: Packed) -> Matrix:
+        """The scores of each packed report, one row per report."""
+        ...
+
     def second_moment(self, proportions: Vector) -> Matrix:
         """E[L L'] of one report's scores L when the population has these proportions."""
         ...
@@ -69,6 +73,7 @@ class Design(ABC):
     demand: Demand | None = field(kw_only=True, default=None)
 
     kind: ClassVar[str]
+    keeps_patterns: ClassVar[bool] = False
     kinds: ClassVar[dict[str, type[Design]]] = {}
 
     def __init_subclass__(cls) -> None:

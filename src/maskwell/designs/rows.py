@@ -113,6 +113,10 @@ class RowScores:
         estimate: Vector = self.estimator @ counts / counts.sum()
         return estimate
 
+    def rows(self, packed: Packed) -> Matrix:
+        rows: Matrix = self.estimator.T[packed]
+        return rows
+
     def second_moment(self, proportions: Vector) -> Matrix:
         moment: Matrix = (self.estimator * (self.matrix @ proportions)) @ self.estimator.T
         return moment

@@ -262,6 +262,18 @@ class SubsetScores:
         estimate: Vector = (self.base @ counts[:, -1] + self.slope @ counts[:, :-1]) / n
         return estimate
 
+    def rows(self, packed: Packed) -> Matrix:
+        design = self.design
+        if design.sizes == (1,):
+            members = np.zeros((len(packed), design.k))
+            members[np.arange(len(packed)), packed] = 1
+            size = np.zeros(len(packed), np.int64)
+        else:
+            members = np.unpackbits(packed, axis=1, count=design.k, bitorder="little").astype(float)
+            size = design._size_index[members.sum(axis=1).astype(np.int64)]
+        rows: Matrix = self.base[size, None] + self.slope[size, None] * members
+        return rows
+
     @cached_property
     def _moments(self) -> tuple[float, float, float, float]:
         """E[L_i^2] = d0 + d1 p_i and E[L_i L_j] = e0 + e1 (p_i + p_j)."""

@@ -1,0 +1,261 @@
+"""Products of designs: several variables, each masked by a design of its own.
+
+The joint truth is a tuple of labels, the joint report one report per variable, and the joint matrix the Kronecker
+product of the parts. Parities multiply. Nothing of that size is ever formed unless it is asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.labels import Missing
+from maskwell.errors import DataError, DesignError, EstimationError
+from maskwell.sampling.entropy import Source
+from maskwell.sampling.plans import Packed, Plan
+
+if TYPE_CHECKING:
+    from maskwell.reports import Reports
+
+MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProductDesign(Design):
+    """Designs in order, with the names of their variables."""
+
+    parts: tuple[Design, ...]
+    names: tuple[str, ...]
+
+    kind = "product"
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 2 or len(self.parts) != len(self.names) or len(set(self.names)) < len(self.names):
+            raise DesignError("product needs two designs or more, and as many different names.")
+        if any(isinstance(part, ProductDesign) for part in self.parts):
+            raise DesignError("product takes plain designs; list the parts of a product one by one.")
+
+    def part(self, name: str) -> Design:
+        """The design of one variable."""
+        if name not in self.names:
+            raise DesignError(f"there is no variable {name!r}; variables: {', '.join(self.names)}.")
+        return self.parts[self.names.index(name)]
+
+    # Privacy.
+
+    def exact_parity(self) -> Fraction | float:
+        # A report's ratio is the product of its parts' ratios, and every combination of rows is a report.
+        return reduce(lambda a, b: math.inf if math.inf in (a, b) else a * b, (p.exact_parity() for p in self.parts))
+
+    def column_distance(self) -> Fraction:
+        """By enumeration of the joint matrix."""
+        columns = self.matrix(exact=True).T
+        return Fraction(max(sum(abs(a - b)) for i, a in enumerate(columns) for b in columns[i + 1 :]))
+
+    def diversity(self) -> int:
+        return math.prod(part.diversity() for part in self.parts)
+
+    # The matrix.
+
+    def report_count(self) -> int:
+        return math.prod(part.report_count() for part in self.parts)
+
+    def _exact_matrix(self) -> NDArray[np.object_]:
+        return reduce(_kronecker, (part.matrix(exact=True) for part in self.parts))
+
+    def report_labels(self) -> list[Any]:
+        self._refuse_large("report_labels()")
+        return list(itertools.product(*(part.report_labels() for part in self.parts)))
+
+    # Sampling and packing: the bytes of the parts' reports side by side.
+
+    @cached_property
+    def _widths(self) -> list[int]:
+        empties = [part.plan.empty(0) for part in self.parts]
+        return [e.dtype.itemsize * math.prod(e.shape[1:]) for e in empties]
+
+    @cached_property
+    def plan(self) -> Plan:
+        return ProductPlan(sum(self._widths))
+
+    def join(self, packed: Sequence[Packed]) -> Packed:
+        """Joint reports from one column of packed reports per variable."""
+        columns = [np.ascontiguousarray(p).view(np.uint8).reshape(len(p), -1) for p in packed]
+        return np.concatenate(columns, axis=1)
+
+    def split(self, packed: Packed) -> list[Packed]:
+        """The packed reports of each variable."""
+        ends = list(itertools.accumulate(self._widths))
+        pieces = []
+        for part, end, width in zip(self.parts, ends, self._widths, strict=True):
+            empty = part.plan.empty(0)
+            piece = np.ascontiguousarray(packed[:, end - width : end])
+            pieces.append(piece.view(empty.dtype).reshape(len(packed), *empty.shape[1:]))
+        return pieces
+
+    def decode(self, packed: Packed) -> list[Any]:
+        return list(zip(*(p.decode(x) for p, x in zip(self.parts, self.split(packed), strict=True)), strict=True))
+
+    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        indices = np.unravel_index(rows, [part.report_count() for part in self.parts])
+        return self.join([part.pack_rows(np.asarray(i)) for part, i in zip(self.parts, indices, strict=True)])
+
+    def first_impossible(self, packed: Packed) -> int:
+        firsts = [p.first_impossible(x) for p, x in zip(self.parts, self.split(packed), strict=True)]
+        return min((row for row in firsts if row >= 0), default=-1)
+
+    def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
+        from maskwell.reports import Reports
+
+        masked = []
+        for i, (part, column) in enumerate(zip(self.parts, self._columns(values), strict=True)):
+            apart = replace(source, context=f"/{self.fingerprint}/{i}")
+            try:
+                masked.append(part._mask(column, apart, missing, first))
+            except DataError as error:
+                raise DataError(f"variable {self.names[i]!r}: {error}") from None
+        if len({len(reports) for reports in masked}) > 1:
+            raise DataError("the variables of a table must have equally many values.")
+        gone = [reports.missing for reports in masked if reports.missing is not None]
+        absent = np.logical_or.reduce(gone) if gone else None
+        packed = self.join([reports.packed for reports in masked])
+        if absent is not None:
+            packed[absent] = 0
+        return Reports(self, packed, absent, masked[0].randomness)
+
+    def _columns(self, table: Any) -> list[Any]:
+        """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""
+        d = len(self.parts)
+        if isinstance(table, Mapping):
+            unknown = [name for name in self.names if name not in table]
+            if unknown:
+                raise DataError(f"the table has no column {unknown[0]!r}; needed: {', '.join(self.names)}.")
+            return [table[name] for name in self.names]
+        if isinstance(table, np.ndarray):
+            if table.ndim != 2 or table.shape[1] != d:
+                raise DataError(f"values must be an n x {d} array, a column per variable; got shape {table.shape}.")
+            return [table[:, i] for i in range(d)]
+        if isinstance(table, (list, tuple)):
+            if any(len(row) != d for row in table):
+                raise DataError(f"each row must hold {d} values, one per variable.")
+            return [[row[i] for row in table] for i in range(d)]
+        import narwhals as nw
+
+        try:
+            frame = nw.from_native(table, eager_only=True)
+        except TypeError:
+            raise DataError(
+                f"values must be a data frame, a mapping or an n x {d} array; got {type(table).__name__}."
+            ) from None
+        if not set(self.names) <= set(frame.columns):
+            raise DataError(
+                f"the table must have the columns {', '.join(self.names)}; it has {', '.join(frame.columns)}."
+            )
+        return [frame[name].to_native() for name in self.names]
+
+    # Counting and estimating: all that a joint estimate needs is the distinct joint reports.
+
+    keeps_patterns = True
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        return (1,)
+
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        return np.array([len(packed) if weights is None else weights.sum()])
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        raise DesignError("a product has inclusions by variable: use tally.marginal(name).inclusions.")
+
+    def relative_rows(self, packed: Packed) -> Matrix:
+        rows = [p.relative_rows(x) for p, x in zip(self.parts, self.split(packed), strict=True)]
+        return reduce(_row_products, rows)
+
+    def scores(self, method: Method) -> Scores:
+        raise EstimationError("a product is estimated from its distinct joint reports; use estimate(tally).")
+
+    def score_rows(self, method: Method, packed: Packed) -> Matrix:
+        """The joint scores of packed reports: products of the variables' scores."""
+        pieces = zip(self.parts, self.split(packed), strict=True)
+        return reduce(_row_products, [part.scores(method).rows(piece) for part, piece in pieces])
+
+    @property
+    def added_variance(self) -> float:
+        """Largest over joint truths: the expected squared score norm is a product over the variables."""
+        if any(math.isinf(part.added_variance) for part in self.parts):
+            return math.inf
+        return math.prod(part.added_variance + 1 for part in self.parts) - 1
+
+    def citation(self) -> str:
+        return "\n".join(dict.fromkeys(line for part in self.parts for line in part.citation().splitlines()))
+
+    # Storage.
+
+    def stored_labels(self) -> list[Any]:
+        return []
+
+    def stored_weights(self) -> dict[str, Any]:
+        from maskwell.designs.storage import to_document
+
+        return {"names": list(self.names), "parts": [to_document(part) for part in self.parts]}
+
+    @classmethod
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
+        from maskwell.designs.storage import from_document
+
+        return cls._of([from_document(part) for part in weights["parts"]], weights["names"], **about)
+
+    @classmethod
+    def _of(cls, parts: Sequence[Design], names: Sequence[str], **about: Any) -> Self:
+        cells = math.prod(part.k for part in parts)
+        if cells > MOST_CELLS:
+            raise DesignError(f"a product may have up to {MOST_CELLS} joint categories; these make {cells}.")
+        categories = tuple(itertools.product(*(part.categories for part in parts)))
+        return cls(categories, tuple(parts), tuple(names), **about)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """How wide a joint report is; the parts are drawn by their own plans."""
+
+    n_bytes: int
+    width = 0
+
+    def empty(self, n: int) -> Packed:
+        return np.empty((n, self.n_bytes), np.uint8)
+
+    def run(self, *_: Any) -> None:
+        raise DesignError("a product is drawn part by part.")
+
+
+def _kronecker(a: NDArray[np.object_], b: NDArray[np.object_]) -> NDArray[np.object_]:
+    joint: NDArray[np.object_] = np.einsum("ij,kl->ikjl", a, b).reshape(len(a) * len(b), -1)
+    return joint
+
+
+def _row_products(a: Matrix, b: Matrix) -> Matrix:
+    joint: Matrix = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+    return joint
+
+
+def product(*designs: Design, names: Sequence[str] | None = None) -> ProductDesign:
+    """Mask several variables at once, each by its own design; parity and categories multiply.
+
+    >>> from maskwell.designs import gamma_diagonal
+    >>> product(gamma_diagonal(3, gamma=2), gamma_diagonal(4, gamma=3)).k
+    12
+    """
+    if not all(isinstance(design, Design) for design in designs):
+        raise DesignError("product takes designs, as in product(minimax(...), warner(...)).")
+    if names is None:
+        names = [f"x{i + 1}" for i in range(len(designs))]
+    return ProductDesign._of(designs, [str(name) for name in names], name="product")
