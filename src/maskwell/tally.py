@@ -20,10 +20,11 @@ from maskwell.sampling.plans import Packed
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Distinct reports, packed and in rising order, with how often each one came (or its sum of weights)."""
+    """Distinct reports, packed and in rising order; how often each came, or its sums of weights and squared weights."""
 
     packed: Packed
     counts: NDArray[Any]
+    squares: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,16 +134,30 @@ class Tally:
         """V: in how many reports each category stands."""
         return self.design.inclusions(self.counts)
 
+    @property
+    def scored_counts(self) -> NDArray[Any]:
+        """What a linear estimator averages over: the counts, or for a product those of its distinct reports."""
+        return (
+            self.counts if self.kept_patterns is None or not self.design.keeps_patterns else self.kept_patterns.counts
+        )
+
+    @property
+    def scored_squares(self) -> Any:
+        """The same with squared weights; None if unweighted."""
+        if self.kept_patterns is None or not self.design.keeps_patterns:
+            return self.squares
+        return self.kept_patterns.squares
+
     def marginal(self, name: str) -> Tally:
         """The tally of one variable of a product."""
         if not isinstance(self.design, ProductDesign) or self.kept_patterns is None:
             raise ReportError("marginal(name) needs the tally of a product design, with its patterns kept.")
-        part = self.design.part(name)
-        packed = self.design.split(self.kept_patterns.packed)[self.design.names.index(name)]
-        counts = part.count(packed, self.kept_patterns.counts.astype(float))
-        if self.squares is not None:
-            raise ReportError("weighted tallies keep no squared weights by variable; tally the variable by itself.")
-        return Tally(part, np.round(counts).astype(np.int64), self.n, self.missing)
+        part, kept = self.design.part(name), self.kept_patterns
+        packed = self.design.split(kept.packed)[self.design.names.index(name)]
+        counts = part.count(packed, kept.counts.astype(float))
+        squares = None if kept.squares is None else part.count(packed, kept.squares)
+        whole = squares is None and kept.counts.dtype.kind in "iu"
+        return Tally(part, np.round(counts).astype(np.int64) if whole else counts, self.n, self.missing, squares)
 
     @property
     def patterns(self) -> Patterns | None:
@@ -176,14 +191,21 @@ class Tally:
 
 def _distinct(packed: Packed, weights: Vector | None) -> Patterns:
     keys, inverse, counts = _unique_rows(packed)
-    return Patterns(keys, counts if weights is None else np.bincount(inverse, weights, minlength=len(keys)))
+    if weights is None:
+        return Patterns(keys, counts)
+    return Patterns(keys, *(np.bincount(inverse, w, minlength=len(keys)) for w in (weights, weights**2)))
 
 
 def _merged(parts: list[Patterns]) -> Patterns:
     keys, inverse, _ = _unique_rows(np.concatenate([p.packed for p in parts]))
-    counts = np.zeros(len(keys), np.result_type(*(p.counts for p in parts)))
-    np.add.at(counts, inverse, np.concatenate([p.counts for p in parts]))
-    return Patterns(keys, counts)
+
+    def added(columns: list[NDArray[Any]]) -> NDArray[Any]:
+        total = np.zeros(len(keys), np.result_type(*columns))
+        np.add.at(total, inverse, np.concatenate(columns))
+        return total
+
+    weighted = [p.squares for p in parts if p.squares is not None]
+    return Patterns(keys, added([p.counts for p in parts]), added(weighted) if weighted else None)
 
 
 def _unique_rows(packed: Packed) -> tuple[Packed, NDArray[np.int64], NDArray[np.int64]]:

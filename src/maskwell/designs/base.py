@@ -54,6 +54,10 @@ class Scores(Protocol):
         """Its diagonal alone, without the k x k matrix."""
         ...
 
+    def by_truth(self) -> NDArray[np.float64]:
+        """``T[i, j, t]``: E[L_i L_j] of one report when the truth is t."""
+        ...
+
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """Intercepts and slopes of E[L_j^2] as a function of the j-th proportion."""
         ...

@@ -125,6 +125,12 @@ class RowScores:
         diagonal: Vector = self.estimator**2 @ (self.matrix @ proportions)
         return diagonal
 
+    def by_truth(self) -> NDArray[np.float64]:
+        moments: NDArray[np.float64] = np.einsum(
+            "iz,jz,zt->ijt", self.estimator, self.estimator, self.matrix, optimize=True
+        )
+        return moments
+
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other proportions keep their shares of what the j-th leaves; exact for two categories."""
         by_truth = self.estimator**2 @ self.matrix

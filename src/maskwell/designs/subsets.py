@@ -301,6 +301,17 @@ class SubsetScores:
         d0, d1, _, _ = self._moments
         return d0 + d1 * proportions
 
+    def by_truth(self) -> NDArray[np.float64]:
+        k = self.design.k
+        d0, d1, e0, e1 = self._moments
+        moments = np.full((k, k, k), e0)
+        every = np.arange(k)
+        moments[every, :, every] += e1
+        moments[:, every, every] += e1
+        moments[every, every, :] = d0
+        moments[every, every, every] += d1
+        return moments
+
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         d0, d1, _, _ = self._moments
         ones = np.ones(self.design.k)

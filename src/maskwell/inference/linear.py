@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.product import ProductDesign
 from maskwell.errors import EstimationError
 from maskwell.inference import intervals
 from maskwell.inference.simplex import project
@@ -39,6 +40,10 @@ def estimate(tally: Tally | Reports, method: Method = "linear") -> Estimate:
     counted = _as_tally(tally)
     if method not in METHODS:
         raise EstimationError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    if isinstance(counted.design, ProductDesign):
+        from maskwell.inference.joint import estimate_joint
+
+        return estimate_joint(counted, method)
     return Estimate(counted, method, counted.design.scores(method))
 
 
@@ -74,7 +79,7 @@ class Estimate:
     @cached_property
     def proportions(self) -> Vector:
         """Unbiased and therefore not clipped: entries may fall outside [0, 1]."""
-        return self.scores.mean(self.tally.counts)
+        return self.scores.mean(self.tally.scored_counts)
 
     @cached_property
     def effective_n(self) -> float:
@@ -87,7 +92,7 @@ class Estimate:
     @cached_property
     def _centre(self) -> Vector:
         """Where one report's second moments are taken; for weighted tallies, the mean under squared weights."""
-        return self.proportions if self.tally.squares is None else self.scores.mean(self.tally.squares)
+        return self.proportions if self.tally.squares is None else self.scores.mean(self.tally.scored_squares)
 
     def _covariance_at(self, centre: Vector) -> Matrix:
         p, q = self.proportions, centre

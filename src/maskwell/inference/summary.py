@@ -17,7 +17,7 @@ def summarize(estimate: Estimate, level: float) -> str:
     """The lines of ``Estimate.summary``."""
     design, tally = estimate.design, estimate.tally
     lines = [
-        f"{estimate.method} estimate from {estimate.n:,} reports"
+        f"{estimate.method} estimate from {estimate.n:,.0f} reports"
         + (f" ({tally.missing:,} missing)" if tally.missing else "")
         + (f", weighted: worth {estimate.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
         "",
