@@ -1,0 +1,98 @@
+"""What a reader of an audit must be told in words, because a single figure would hide it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from maskwell.designs.labels import shown
+from maskwell.errors import EstimationError
+
+if TYPE_CHECKING:
+    from maskwell.auditing.report import Audit
+
+USUAL_CEILING = 20
+_SURE_BITS = 1e-6
+
+
+def cautions(audit: Audit) -> list[str]:
+    """Plain sentences, the gravest first; none if there is nothing to add to the figures."""
+    found = [
+        _demand(audit),
+        _exposed(audit),
+        _parity(audit),
+        average_security_caution(audit),
+        _diversity(audit),
+        _not_estimable(audit),
+        _uncertain(audit),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _demand(audit: Audit) -> str:
+    demand = audit.design.demand
+    if demand is None or audit.demand_holds:
+        return ""
+    return f"The design does not meet the demand that it names, {demand.describe()}."
+
+
+def _exposed(audit: Audit) -> str:
+    if not audit.exposure:
+        return ""
+    return (
+        f"The respondent is exposed: with chance {float(audit.exposure):.4g} the report proves the true answer to "
+        f"anyone who sees it ({'every report' if audit.exposure == 1 else shown(audit.exposing_reports)})."
+    )
+
+
+def _parity(audit: Audit) -> str:
+    if math.isinf(audit.parity):
+        return (
+            "Parity is infinite: some report rules an answer out for certain, so there is no finite ε, and no limit to "
+            "what somebody learns who already knows something about the respondent."
+        )
+    if audit.parity > USUAL_CEILING:
+        return (
+            f"Parity is {audit.parity:.4g}: a report can multiply somebody's odds about the respondent by that much; "
+            f"about {USUAL_CEILING} is the usual ceiling."
+        )
+    return ""
+
+
+def average_security_caution(audit: Audit) -> str:
+    """Where average security looks like protection but is not (nayak-zhai-2019, section 3.1)."""
+    if audit.average_security >= 2 or math.isfinite(audit.parity):
+        return ""
+    about = f"Average security φ = {audit.average_security:.4g} misleads here: it averages over reports, and "
+    if audit.exposure:
+        return (
+            about + f"with chance {float(audit.exposure):.4g} the report is one that proves the true answer. A design "
+            "with the same φ and finite parity would expose nobody."
+        )
+    return about + "some of them rule answers out for certain."
+
+
+def _diversity(audit: Audit) -> str:
+    if audit.diversity < 2 or math.isfinite(audit.parity):
+        return ""
+    return (
+        f"Each report leaves at least {audit.diversity} answers possible, equally likely to a stranger only: who can "
+        "rule out all but one of them learns the truth."
+    )
+
+
+def _not_estimable(audit: Audit) -> str:
+    if math.isfinite(audit.added_variance):
+        return ""
+    try:
+        audit.design.scores("linear")
+    except EstimationError as error:
+        return f"Not everything can be estimated: {error}"
+    return "Not everything can be estimated from this design's reports."
+
+
+def _uncertain(audit: Audit) -> str:
+    low, high = audit.mutual_information_bounds
+    if high - low <= 2 * _SURE_BITS:
+        return ""
+    return f"Mutual information is known to lie between {low:.6g} and {high:.6g} bits: there are too many sets to list."

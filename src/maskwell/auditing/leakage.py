@@ -1,0 +1,154 @@
+r"""What a report tells a reader who knows how common each category is, for any design by its matrix.
+
+With prior weights w, three figures say how much leaks on average (wang-ding-2021, Definitions 5 to 7):
+
+- size: the weight of the categories that the report rules out, :math:`1 - E\,w(\{j : P_{zj} > 0\})`. For designs
+  whose reported set always holds the truth this is the paper's one minus the weight of the set; a report that rules
+  nothing out leaks nothing by this measure.
+- mutual information between truth and report, in bits.
+- prediction: the chance that the best guess from the report is right, :math:`\sum_z \max_j P_{zj} w_j`. Without a
+  prior, all categories alike, this is the guess probability of nayak-zhai-2019 (1/l for local l-diversity).
+
+``subset_leakage`` has the same methods in closed form for symmetric designs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from maskwell.auditing.capacity import capacity
+from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.errors import DesignError, ReportError
+
+_SUM_TOLERANCE = 1e-6
+
+
+class Enclosure(NamedTuple):
+    """Two numbers between which a figure lies, up to round-off in the last digits."""
+
+    lower: float
+    upper: float
+
+    @property
+    def middle(self) -> float:
+        """Halfway: off by at most half the width."""
+        return (self.lower + self.upper) / 2
+
+
+class Leakage(Protocol):
+    """The leakage of one design under one prior."""
+
+    def size(self) -> float:
+        """The average weight of the categories that a report rules out."""
+        ...
+
+    def prediction(self) -> Fraction | float:
+        """The chance that the best guess is right; exact without a prior."""
+        ...
+
+    def mutual_information(self) -> Enclosure:
+        """Between truth and report, in bits."""
+        ...
+
+    def capacity(self) -> Enclosure:
+        """The largest mutual information over all priors, in bits."""
+        ...
+
+    def largest_posterior(self) -> float:
+        """The most that any report can make of any category."""
+        ...
+
+    def posterior(self, report: Any) -> Vector:
+        """What a reader believes after a report: one chance per category."""
+        ...
+
+
+def read_prior(prior: Any, design: Design) -> Vector | None:
+    """Prior weights as a vector that sums to 1: one per category, or a mapping from label to weight."""
+    if prior is None:
+        return None
+    if isinstance(prior, Mapping):
+        if set(prior) != set(design.categories):
+            raise DesignError(f"prior must name each of the {design.k} categories once; others or too few are named.")
+        prior = [prior[label] for label in design.categories]
+    try:
+        weights = np.asarray([float(w) for w in prior])
+    except (TypeError, ValueError):
+        raise DesignError("prior must be numbers, one per category, or a mapping from label to number.") from None
+    if weights.shape != (design.k,):
+        raise DesignError(f"prior must have {design.k} entries, one per category; got {len(weights)}.")
+    total = math.fsum(weights)
+    if not (weights >= 0).all() or not abs(total - 1) <= _SUM_TOLERANCE:
+        raise DesignError(
+            f"prior must be non-negative and sum to 1; its least entry is {weights.min():.6g} and its sum {total:.9g}. "
+            "Divide counts by their sum."
+        )
+    return weights / total
+
+
+@dataclass(frozen=True)
+class MatrixLeakage:
+    """Leakage by enumeration of all reports; ``weights`` None means all categories alike."""
+
+    design: Design
+    weights: Vector | None
+
+    @cached_property
+    def _matrix(self) -> Matrix:
+        return self.design.matrix()
+
+    @cached_property
+    def _prior(self) -> Vector:
+        return np.full(self.design.k, 1 / self.design.k) if self.weights is None else self.weights
+
+    @cached_property
+    def _joint(self) -> Matrix:
+        """The chance of each report together with each truth."""
+        return self._matrix * self._prior
+
+    def size(self) -> float:
+        ruled_out = (self._matrix == 0) @ self._prior
+        return float(self._joint.sum(axis=1) @ ruled_out)
+
+    def prediction(self) -> Fraction | float:
+        if self.weights is None:
+            best: Fraction = self.design.matrix(exact=True).max(axis=1).sum()
+            return best / self.design.k
+        return math.fsum(self._joint.max(axis=1))
+
+    def mutual_information(self) -> Enclosure:
+        reports = self._joint.sum(axis=1, keepdims=True)
+        ratio = np.where(self._joint > 0, self._matrix, 1) / np.where((self._joint > 0) & (reports > 0), reports, 1)
+        value = max(0.0, math.fsum((self._joint * np.log2(ratio)).ravel()))
+        return Enclosure(value, value)
+
+    def capacity(self) -> Enclosure:
+        return Enclosure(*capacity(self._matrix))
+
+    def largest_posterior(self) -> float:
+        reports = self._joint.sum(axis=1)
+        can_occur = reports > 0
+        return float((self._joint[can_occur] / reports[can_occur, None]).max())
+
+    def posterior(self, report: Any) -> Vector:
+        labels = self.design.report_labels()
+        wanted = frozenset(report) if isinstance(report, (set, list, tuple)) else report
+        if wanted not in labels:
+            raise ReportError(f"report {report!r} is none of the design's; see design.report_labels().")
+        return normalised(self._joint[labels.index(wanted)], report)
+
+
+def normalised(joint: Vector, report: Any) -> Vector:
+    """Bayes' rule, refused where the report has no chance at all."""
+    total = joint.sum()
+    if not total > 0:
+        raise ReportError(f"report {report!r} cannot occur under this design and prior, so it leaves no posterior.")
+    belief: Vector = joint / total
+    return belief
