@@ -23,7 +23,7 @@ from maskwell.designs.base import Matrix, Method
 from maskwell.designs.labels import Label, as_labels, shown
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder
-from maskwell.designs.rows import RowDesign
+from maskwell.designs.rows import RowDesign, farthest_columns
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
 
@@ -59,13 +59,8 @@ class ConditionalDesign(RowDesign):
         return Fraction(1) if all(len(subset) == self.k for subset in self.subsets) else math.inf
 
     def column_distance(self) -> Fraction:
-        rows = zip(self.subsets, self.weights, strict=True)
-        apart = np.zeros((self.k, self.k), object)
-        for subset, weight in rows:
-            inside = np.zeros(self.k, bool)
-            inside[list(subset)] = True
-            apart[np.not_equal.outer(inside, inside)] += weight
-        return Fraction(int(apart.max()), self.total)
+        weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
+        return farthest_columns(self.floats, weights, self.total)
 
     def diversity(self) -> int:
         return min(len(subset) for subset in self.subsets)

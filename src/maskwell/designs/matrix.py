@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Matrix
 from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rounding import row_parity
-from maskwell.designs.rows import RowDesign
+from maskwell.designs.rows import RowDesign, farthest_columns
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import RowPlan
 
@@ -50,9 +50,7 @@ class MatrixDesign(RowDesign):
         return max(row_parity(row) for row in self._integers)
 
     def column_distance(self) -> Fraction:
-        columns = self._integers.T
-        farthest = max(sum(abs(a - b)) for i, a in enumerate(columns) for b in columns[i + 1 :])
-        return Fraction(farthest, self.total)
+        return farthest_columns(self.floats, self._integers, self.total)
 
     def diversity(self) -> int:
         supports = [[w for w in row if w] for row in self.weights if any(row)]

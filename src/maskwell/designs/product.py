@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Missing
+from maskwell.designs.rows import farthest_columns
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
@@ -58,8 +59,7 @@ class ProductDesign(Design):
 
     def column_distance(self) -> Fraction:
         """By enumeration of the joint matrix."""
-        columns = self.matrix(exact=True).T
-        return Fraction(max(sum(abs(a - b)) for i, a in enumerate(columns) for b in columns[i + 1 :]))
+        return farthest_columns(self.matrix(), self.matrix(exact=True), 1)
 
     def diversity(self) -> int:
         return math.prod(part.diversity() for part in self.parts)

@@ -71,10 +71,14 @@ def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
             )
     if (matrix < 0).any():
         raise DesignError(f"P must hold probabilities; its least entry is {float(matrix.min()):.6g}.")
-    simple = np.vectorize(lambda p: p.limit_denominator(_SIMPLE_DENOMINATOR), otypes=[object])(matrix)
-    for candidate in (matrix, simple):
-        exact = _common_denominator(candidate)
-        if exact is not None and (candidate is matrix or _no_row_worse(exact[0], matrix)):
+    exact = _common_denominator(matrix)
+    if exact is not None:
+        return exact
+    # One column tells cheaply whether the floats stand for simple fractions.
+    if sum(p.limit_denominator(_SIMPLE_DENOMINATOR) for p in matrix[:, 0]) == 1:
+        simple = np.vectorize(lambda p: p.limit_denominator(_SIMPLE_DENOMINATOR), otypes=[object])(matrix)
+        exact = _common_denominator(simple)
+        if exact is not None and _no_row_worse(exact[0], matrix):
             return exact
     rounded = _out_of_total(matrix)
     if not _no_row_worse(rounded, matrix):
@@ -83,8 +87,12 @@ def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
 
 
 def _common_denominator(matrix: Exact) -> tuple[Exact, int] | None:
-    denominator = math.lcm(*(p.denominator for p in matrix.flat))
-    if denominator > TOTAL or (matrix.sum(axis=0) != 1).any():
+    denominator = 1
+    for p in matrix.flat:
+        denominator = math.lcm(denominator, p.denominator)
+        if denominator > TOTAL:
+            return None
+    if (matrix.sum(axis=0) != 1).any():
         return None
     return np.vectorize(lambda p: int(p * denominator), otypes=[object])(matrix), denominator
 

@@ -146,6 +146,16 @@ class RowScores:
         return np.diagonal(self.matrix), np.array([self.matrix[0, 1], self.matrix[1, 0]])
 
 
+def farthest_columns(floats: Matrix, integers: NDArray[np.object_], total: int) -> Fraction:
+    """The largest L1 distance between two columns: found in floats, then computed exactly for all that come close."""
+    k = floats.shape[1]
+    distances = np.zeros((k, k))
+    for i in range(k - 1):
+        distances[i, i + 1 :] = np.abs(floats[:, i, None] - floats[:, i + 1 :]).sum(axis=0)
+    close = np.argwhere(distances >= distances.max() - 1e-12)
+    return Fraction(max(sum(abs(integers[:, i] - integers[:, j])) for i, j in close if i < j), total)
+
+
 def _null_space(integers: NDArray[np.object_]) -> list[list[Fraction]]:
     """Exact basis of the changes of the proportions that no report shows, by elimination over the rationals."""
     rows = [[Fraction(x) for x in row] for row in integers]
