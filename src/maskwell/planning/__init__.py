@@ -1,5 +1,30 @@
-"""Choosing a design for a demand."""
+"""From a demand and a number of respondents to a design, its precision, and its place among all designs."""
 
+from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
+from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
+from maskwell.planning.frontier import FrontierPoint, frontier
+from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
+from maskwell.planning.power import power, sample_size_for_power
+from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
 
-__all__ = ["plan"]
+__all__ = [
+    "plan",
+    "sample_size",
+    "half_width",
+    "variance_inflation",
+    "power",
+    "sample_size_for_power",
+    "Allowance",
+    "demand_for",
+    "Match",
+    "match_added_variance",
+    "match_local_diversity",
+    "FrontierPoint",
+    "frontier",
+    "Composition",
+    "compose",
+    "repeat",
+    "Split",
+    "split_epsilon",
+]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,16 +10,31 @@ from maskwell import designs
 from maskwell.demands import LDP, AverageSecurity, Demand, LocalDiversity
 from maskwell.designs.base import Design
 from maskwell.errors import DemandError
+from maskwell.planning.spread import respondents
 
 
-def plan(categories: Iterable[Any] | int, demand: Demand) -> Design:
+def plan(categories: Iterable[Any] | int, demand: Demand, *, n: int | None = None) -> Design:
     """The design to use: minimax for a bound on parity, local l-diversity or average security where those are asked
     for.
+
+    ``n``, the number of respondents to expect, does not change the choice: n divides the error of every design alike,
+    so the best design is the best at any n. It is kept in the design's parameters as ``planned_n``, where a codebook
+    shows it; ``planning.half_width`` says what precision it buys.
 
     >>> from maskwell.demands import RhoPrivacy
     >>> plan(["a", "b", "c"], RhoPrivacy(Fraction(1, 10), Fraction(1, 2))).exact_parity() <= 9
     True
     """
+    if n is None:
+        return _best(categories, demand)
+    planned_n = respondents(n)
+    design = _best(categories, demand)
+    return replace(design, parameters={**design.parameters, "planned_n": planned_n})
+
+
+def _best(categories: Iterable[Any] | int, demand: Demand) -> Design:
+    if not isinstance(demand, Demand):
+        raise DemandError(f"demand must be a privacy demand; got {type(demand).__name__}. Pass for example LDP(1).")
     if isinstance(demand, LocalDiversity):
         return designs.local_diversity(categories, l=demand.l)
     if isinstance(demand, AverageSecurity):

@@ -1,0 +1,125 @@
+"""Sentences that keep the numbers they state: each with its text, its exact value and what it is a number of.
+
+A template has no digits of its own. Whatever a reader sees as a number is a ``Number``, so that every one of them can
+be recomputed from the design. Chances are told as natural frequencies, "73 of 100 people", with a larger round number
+where 100 people would show none or all.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+Rounding = Literal["nearest", "up", "down"]
+Exact = Fraction | int | float
+
+_BASES = tuple(10**power for power in range(2, 19))
+# A count may misstate a chance by an eighth of it.
+_CLOSE = Fraction(1, 8)
+# Off by less than this part of a person, a count is not called approximate.
+_AS_GOOD_AS_EXACT = Fraction(1, 1000)
+# A float such as 0.8 is not quite four fifths; this much is not rounded outward to the next digit.
+_FLOAT_ERROR = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A stated number. ``quantity`` names what it is, ``of`` the report and the truth that it belongs to, if any.
+
+    ``base`` is 1, or the round number of people of whom ``text`` counts some; ``value`` is never multiplied by it.
+    """
+
+    text: str
+    value: Exact
+    quantity: str
+    of: tuple[Any, ...] = ()
+    base: int = 1
+    rounding: Rounding = "nearest"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A template with its numbers, and with the labels that stand in it."""
+
+    template: str
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is read."""
+        return self.template.format(**{name: number.text for name, number in self.numbers.items()}, **self.labels)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def plain(value: int, quantity: str, *of: Any) -> Number:
+    """A whole number."""
+    return Number(f"{value:,}", value, quantity, of)
+
+
+def decimal(value: Exact, quantity: str, rounding: Rounding = "nearest", digits: int = 4) -> Number:
+    """A number to a few significant digits; limits are rounded up, so that privacy is not promised too strongly.
+
+    >>> decimal(2.71828, "parity", "up", 2).text
+    '2.8'
+    """
+    exact = Fraction(value)
+    if exact == 0:
+        return Number("0", value, quantity, rounding=rounding)
+    places = digits - 1 - math.floor(math.log10(abs(exact)))
+    scale = Fraction(10) ** places
+    rounded = _round(exact * scale, rounding) / scale
+    if rounded == 1 and rounding == "nearest" and abs(exact - 1) > _FLOAT_ERROR:
+        # What is almost certain is not certain.
+        return decimal(value, quantity, rounding, digits + 1)
+    text = f"{float(rounded):,.{max(places, 0)}f}"
+    return Number(text.rstrip("0").rstrip(".") if "." in text else text, value, quantity, rounding=rounding)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A probability that is to be told as a count of people or of times."""
+
+    value: Fraction
+    quantity: str
+    of: tuple[Any, ...] = ()
+    rounding: Rounding = "nearest"
+
+
+def frequencies(**chances: Chance) -> dict[str, Number]:
+    """Counts out of one round number, which comes along as ``base``.
+
+    >>> {name: number.text for name, number in frequencies(hit=Chance(Fraction(1, 300), "chance")).items()}
+    {'hit': 'about 3', 'base': '1,000'}
+    """
+    base = next((b for b in _BASES if all(_fits(c, b) for c in chances.values())), _BASES[-1])
+    counts = {name: _count(chance, base) for name, chance in chances.items()}
+    return {**counts, "base": Number(f"{base:,}", base, "base")}
+
+
+def _round(value: Fraction, rounding: Rounding) -> int:
+    if rounding == "nearest":
+        return round(value)
+    return math.ceil(value * (1 - _FLOAT_ERROR)) if rounding == "up" else math.floor(value * (1 + _FLOAT_ERROR))
+
+
+def _fits(chance: Chance, base: int) -> bool:
+    """Whether a count out of ``base`` tells the chance well enough, and in the plural."""
+    value = chance.value
+    if value in (0, 1):
+        return True
+    count = _round(value * base, chance.rounding)
+    return 2 <= count < base and abs(count - value * base) <= _CLOSE * min(value, 1 - value) * base
+
+
+def _count(chance: Chance, base: int) -> Number:
+    exact = chance.value * base
+    count = _round(exact, chance.rounding)
+    precise = chance.rounding != "nearest" or abs(count - exact) < _AS_GOOD_AS_EXACT
+    text = f"{count:,}" if precise else f"about {count:,}"
+    if chance.value in (0, 1):
+        text = "none" if chance.value == 0 else f"all {base:,}"
+    return Number(text, chance.value, chance.quantity, chance.of, base, chance.rounding)

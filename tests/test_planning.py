@@ -1,0 +1,512 @@
+"""Plans keep their word: sizes reach their precision and power, inverses invert, nothing beats the frontier.
+
+Simulated rates are compared with what was planned by exact binomial tests. Each has a false-alarm rate of 1e-6, and one
+percentage point is allowed for the normal approximation that every plan rests on.
+"""
+
+import inspect
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from tests.conformance.members import MEMBERS
+
+import maskwell as mw
+from maskwell import designs, planning
+from maskwell.designs import DESIGNS
+from maskwell.planning.spread import mean_squares
+
+Floats = NDArray[np.float64]
+
+FALSE_ALARM = 1e-6
+ALLOWANCE = 0.01
+SURVEYS = 1000
+
+ESTIMABLE = {title: design for title, design in MEMBERS.items() if math.isfinite(design.added_variance)}
+BY_ROWS = {title: design for title, design in ESTIMABLE.items() if design.kind != "subsets"}
+MATRIX = designs.from_matrix([["3/5", "1/5", "1/10"], ["3/10", "7/10", "1/5"], ["1/10", "1/10", "7/10"]])
+
+
+def not_below(successes: int, trials: int, rate: float) -> bool:
+    """Whether a count of successes is one that a chance of at least ``rate`` would give, but for the allowance."""
+    return float(stats.binom.cdf(successes, trials, rate - ALLOWANCE)) > FALSE_ALARM
+
+
+def surveys(design: mw.Design, n: int, population: Floats, seed: int, count: int = SURVEYS) -> list[mw.Estimate]:
+    """Estimates of independent surveys of ``n`` people who are drawn at random from the population."""
+    codes = np.random.default_rng(seed).choice(design.k, size=n * count, p=population)
+    masked = design.mask(np.array(design.categories)[codes], seed=seed)
+    parts = [mw.Reports(design, masked.packed[i * n : (i + 1) * n]) for i in range(count)]
+    return [mw.estimate(part) for part in parts]
+
+
+def with_share(design: mw.Design, share: float, rival: int = 1) -> Floats:
+    """A population in which the first category has the share and one rival the rest."""
+    population = np.zeros(design.k)
+    population[0], population[rival] = share, 1 - share
+    return population
+
+
+# The choice.
+
+
+@pytest.mark.parametrize(
+    ("demand", "name"),
+    [
+        (mw.LDP(1), "minimax"),
+        (mw.BetaFactor(4), "minimax"),
+        (mw.RhoPrivacy(Fraction(1, 10), Fraction(1, 2)), "minimax"),
+        (mw.InformationPrivacy(lambda a: a / 2, lambda a: min(1.0, 2 * a)), "minimax"),
+        (mw.LocalDiversity(3), "local_diversity"),
+        (mw.AverageSecurity(1.5), "average_secure"),
+    ],
+)
+def test_plan_answers_the_demand_and_keeps_n_beside_it(demand: mw.Demand, name: str) -> None:
+    design, with_n = mw.plan(list("abcd"), demand), mw.plan(list("abcd"), demand, n=np.int64(2000))
+    assert (design.name, design.demand) == (name, demand)
+    assert demand.holds_for(design)
+    assert with_n == design, "n changes neither labels nor integers"
+    assert with_n.parameters == {**design.parameters, "planned_n": 2000}
+    assert mw.Design.from_json(with_n.to_json()).parameters["planned_n"] == 2000
+
+
+@pytest.mark.parametrize("n", [0, -5, 2.5, "many", None, math.inf])
+def test_a_number_of_respondents_is_a_whole_number_from_one_on(n: Any) -> None:
+    design = designs.warner(truth_prob=0.75)
+    for ask in (lambda: planning.half_width(design, n), lambda: planning.power(design, n, 0.1)):
+        with pytest.raises(mw.DesignError, match=r"^n must be") as caught:
+            ask()
+        assert "\n" not in str(caught.value)
+    if n is not None:
+        with pytest.raises(mw.DesignError, match=r"^n must be"):
+            mw.plan(3, mw.LDP(1), n=n)
+
+
+def test_what_is_no_demand_is_refused() -> None:
+    with pytest.raises(mw.DemandError, match="demand must be a privacy demand; got float"):
+        mw.plan(3, 1.0)  # type: ignore[arg-type]
+
+
+# Half-widths and sample sizes.
+
+
+@pytest.mark.parametrize("title", ESTIMABLE)
+def test_no_population_has_a_wider_interval_than_planned(title: str) -> None:
+    """Intervals from expected counts, of all categories, in populations drawn from the whole simplex."""
+    design, n = ESTIMABLE[title], 900
+    for population in np.random.default_rng(7).dirichlet(np.full(design.k, 0.5), size=12):
+        tally = mw.Tally.from_counts(design, n * design.matrix() @ population)
+        found = mw.estimate(tally)
+        for simultaneous in (False, True):
+            widths = [np.diff(found.interval(0.9, kind, simultaneous))[:, 0] / 2 for kind in ("wald", "wilson")]
+            for j, category in enumerate(design.categories):
+                planned = planning.half_width(
+                    design, n, level=0.9, proportion=population[j], category=category, simultaneous=simultaneous
+                )
+                actual = max(width[j] for width in widths)
+                assert actual <= planned * (1 + 1e-9)
+                if design.kind == "subsets" or design.k == 2:
+                    assert actual == pytest.approx(planned, rel=1e-9, abs=1e-12), "only its own share matters"
+
+
+@pytest.mark.parametrize("title", ESTIMABLE)
+def test_without_a_share_the_worst_one_is_planned_for(title: str) -> None:
+    design = ESTIMABLE[title]
+    worst = planning.half_width(design, 500)
+    over_shares = [planning.half_width(design, 500, proportion=p) for p in np.linspace(0, 1, 401)]
+    assert max(over_shares) <= worst * (1 + 1e-12)
+    assert max(over_shares) == pytest.approx(worst, rel=1e-3)
+    by_category = [planning.half_width(design, 500, category=c) for c in design.categories]
+    assert max(by_category) == worst
+
+
+@pytest.mark.parametrize("title", ESTIMABLE)
+@pytest.mark.parametrize("proportion", [None, 0.0, 0.2, 1.0])
+def test_a_sample_size_is_the_least_that_reaches_its_half_width(title: str, proportion: float | None) -> None:
+    design = ESTIMABLE[title]
+    for wanted in (0.2, 0.03):
+        n = planning.sample_size(design, wanted, level=0.99, proportion=proportion, simultaneous=True)
+        ask = {"level": 0.99, "proportion": proportion, "simultaneous": True}
+        assert planning.half_width(design, n, **ask) <= wanted
+        assert n == 1 or planning.half_width(design, n - 1, **ask) > wanted
+
+
+SURVEYED = {
+    "minimax": (designs.minimax(5, epsilon=1), 0.08, 0.3),
+    "sets": (designs.minimax(7, epsilon=0.6), 0.15, None),
+    "local diversity": (designs.local_diversity(6, l=3), 0.06, 0.1),
+    "rappor": (designs.rappor(4, epsilon=1.5), 0.08, None),
+    "forced response": (designs.forced_response(yes_prob=0.1, no_prob=0.2), 0.06, 0.15),
+    "matrix": (MATRIX, 0.08, None),
+}
+
+
+@pytest.mark.parametrize("name", SURVEYED)
+def test_planned_sample_sizes_reach_their_precision(name: str) -> None:
+    """The estimate falls within the half-width of the truth, and the interval covers it, as often as stated."""
+    design, wanted, proportion = SURVEYED[name]
+    n = planning.sample_size(design, wanted, proportion=proportion)
+    share = proportion
+    if share is None:
+        shares = np.linspace(0, 1, 101)
+        share = float(shares[np.argmax([planning.half_width(design, n, proportion=p) for p in shares])])
+    # The rival that makes the first category hardest to tell; for symmetric designs any.
+    rival = 1 + int(np.argmax(mean_squares(design)[0, 1:]))
+    found = surveys(design, n, with_share(design, share, rival), seed=20)
+    assert not_below(sum(abs(e.proportions[0] - share) <= wanted for e in found), SURVEYS, 0.95)
+    limits = np.array([e.interval()[0] for e in found])
+    assert not_below(int(((limits[:, 0] <= share) & (share <= limits[:, 1])).sum()), SURVEYS, 0.95)
+    half = np.diff(limits, axis=1)[:, 0] / 2
+    # The half-width is concave in the estimate, so that its mean lies below the planned one, but for chance.
+    assert half.mean() <= wanted + stats.norm.isf(FALSE_ALARM) * half.std() / math.sqrt(SURVEYS)
+
+
+def test_a_product_is_planned_like_its_joint_matrix() -> None:
+    joint = designs.product(designs.warner(truth_prob=Fraction(3, 4)), designs.minimax(3, epsilon=1))
+    listed = designs.from_matrix(joint.matrix(exact=True))
+    assert mean_squares(joint) == pytest.approx(mean_squares(listed), rel=1e-9)
+    assert planning.sample_size(joint, 0.1) == planning.sample_size(listed, 0.1)
+
+
+def test_planning_refuses_what_cannot_be_estimated_or_listed() -> None:
+    with pytest.raises(mw.EstimationError, match="cannot estimate"):
+        planning.sample_size(designs.collapse(4, groups=[[0, 1], [2, 3]]), 0.1)
+    wide = designs.product(designs.minimax(60, epsilon=1), designs.minimax(60, epsilon=1))
+    with pytest.raises(mw.DesignError, match="too many"):
+        planning.half_width(wide, 1000)
+
+
+@pytest.mark.parametrize(
+    ("ask", "named"),
+    [
+        (lambda d: planning.sample_size(d, 0), "half_width"),
+        (lambda d: planning.sample_size(d, 1.5), "half_width"),
+        (lambda d: planning.sample_size(d, "small"), "half_width"),
+        (lambda d: planning.sample_size(d, 0.1, proportion=1.2), "proportion"),
+        (lambda d: planning.sample_size(d, 0.1, level=1), "level"),
+        (lambda d: planning.half_width(d, 10, category="maybe"), "category"),
+        (lambda d: planning.half_width(d, 10, proportion=math.nan), "proportion"),
+        (lambda d: planning.power(d, 10, 0), "difference"),
+        (lambda d: planning.power(d, 10, 0.6, baseline=0.5), "baseline"),
+        (lambda d: planning.power(d, 10, -0.2, reference=0.1), "reference"),
+        (lambda d: planning.power(d, 10, 0.1, baseline=0.1, reference=0.1), "baseline"),
+        (lambda d: planning.power(d, (10, 20), 0.1, reference=0.1), "n must be"),
+        (lambda d: planning.sample_size_for_power(d, 0.1, power=0.04), "power"),
+        (lambda d: planning.sample_size_for_power(d, 1e-12), "respondents"),
+        (lambda d: planning.variance_inflation(d, [0.5, 0.6]), "proportions"),
+        (lambda d: planning.variance_inflation(d, {"maybe": 1.0}), "maybe"),
+    ],
+)
+def test_errors_name_the_parameter_in_one_line(ask: Any, named: str) -> None:
+    with pytest.raises(mw.MaskwellError, match=named) as caught:
+        ask(designs.warner(truth_prob=0.75))
+    assert "\n" not in str(caught.value)
+
+
+# Variance against a direct question.
+
+
+def test_variance_inflation_reproduces_the_published_ratios() -> None:
+    """Section 3 of nayak-zhai-2019: 1.644 at γ = 20 and 153.49 % more at γ = 10, for one population."""
+    population = [0.4, 0.2, 0.2, 0.1, 0.1]
+    assert planning.variance_inflation(designs.minimax(5, gamma=20), population) == pytest.approx(1.644, abs=5e-4)
+    assert planning.variance_inflation(designs.minimax(5, gamma=10), population) == pytest.approx(2.5349, abs=5e-5)
+
+
+@pytest.mark.parametrize("title", ESTIMABLE)
+def test_variance_inflation_is_the_ratio_of_the_variances_of_the_estimate(title: str) -> None:
+    design = ESTIMABLE[title]
+    population = np.random.default_rng(3).dirichlet(np.ones(design.k))
+    variances = 1e4 * mw.estimate(mw.Tally.from_counts(design, 1e4 * design.matrix() @ population)).standard_errors ** 2
+    direct = population * (1 - population)
+    expected = variances.sum() / direct.sum()
+    assert planning.variance_inflation(design, population) == pytest.approx(expected, rel=1e-8)
+    by_label = dict(zip(design.categories, population.tolist(), strict=True))
+    last = planning.variance_inflation(design, by_label, design.categories[-1])
+    assert last == pytest.approx(variances[-1] / direct[-1], rel=1e-8)
+
+
+def test_variance_inflation_where_a_direct_question_leaves_no_doubt() -> None:
+    assert planning.variance_inflation(designs.direct(3), [1, 0, 0]) == 1
+    assert planning.variance_inflation(designs.minimax(3, epsilon=1), [1, 0, 0]) == math.inf
+
+
+# Power.
+
+
+POWERED = {
+    "minimax": (designs.minimax(4, epsilon=1.5), 0.12, 0.2),
+    "local diversity": (designs.local_diversity(5, l=2), -0.1, 0.4),
+    "crosswise": (designs.crosswise(innocuous_prob=0.2), 0.15, 0.1),
+    "matrix": (MATRIX, 0.15, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", POWERED)
+def test_planned_sizes_find_a_difference_between_two_groups(name: str) -> None:
+    design, difference, baseline = POWERED[name]
+    n = planning.sample_size_for_power(design, difference, power=0.8, baseline=baseline)
+    rival = 1 + int(np.argmax(mean_squares(design)[0, 1:]))
+    groups = [
+        surveys(design, n, with_share(design, baseline + shift, rival), seed)
+        for shift, seed in ((0.0, 31), (difference, 32), (0.0, 33))
+    ]
+
+    def found(first: list[mw.Estimate], second: list[mw.Estimate]) -> int:
+        pairs = zip(first, second, strict=True)
+        return sum(
+            abs(a.proportions[0] - b.proportions[0])
+            > stats.norm.ppf(0.975) * math.hypot(a.standard_errors[0], b.standard_errors[0])
+            for a, b in pairs
+        )
+
+    assert not_below(found(groups[0], groups[1]), SURVEYS, 0.8)
+    assert not_below(SURVEYS - found(groups[0], groups[2]), SURVEYS, 0.95), "and no difference where there is none"
+
+
+@pytest.mark.parametrize("name", POWERED)
+def test_planned_sizes_find_a_difference_from_a_known_share(name: str) -> None:
+    design, difference, reference = POWERED[name]
+    n = planning.sample_size_for_power(design, difference, power=0.9, reference=reference)
+    rival = 1 + int(np.argmax(mean_squares(design)[0, 1:]))
+    limits = [e.interval()[0] for e in surveys(design, n, with_share(design, reference + difference, rival), seed=41)]
+    outside = sum(not low <= reference <= high for low, high in limits)
+    assert not_below(outside, SURVEYS, 0.9)
+
+
+@pytest.mark.parametrize("title", ESTIMABLE)
+@pytest.mark.parametrize("against", [{}, {"baseline": 0.3}, {"reference": 0.3}])
+def test_a_size_for_power_is_the_least_and_power_grows(title: str, against: dict[str, float]) -> None:
+    design = ESTIMABLE[title]
+    n = planning.sample_size_for_power(design, 0.1, power=0.85, **against)
+    powers = [planning.power(design, m, 0.1, **against) for m in (n - 1, n, 2 * n, 100 * n)]
+    assert powers[0] < 0.85 <= powers[1] <= powers[2] <= powers[3]
+    assert powers[3] > 0.999
+
+
+@pytest.mark.parametrize("title", BY_ROWS)
+def test_no_population_has_less_power_than_planned(title: str) -> None:
+    """With the variances that estimates have in populations drawn from the whole simplex, each category in turn."""
+    design, n, start, difference = BY_ROWS[title], 800, 0.3, 0.2
+    z = stats.norm.ppf(0.95)
+    squares = mean_squares(design)
+    for j, category in enumerate(design.categories):
+        planned = planning.power(design, n, difference, baseline=start, level=0.9, category=category)
+        assert planned >= planning.power(design, n, difference, baseline=start, level=0.9) - 1e-12
+        for others in np.random.default_rng(9).dirichlet(np.full(design.k - 1, 0.5), size=10):
+            populations = [np.insert((1 - share) * others, j, share) for share in (start, start + difference)]
+            error = math.sqrt(sum(float(squares[j] @ p) - p[j] ** 2 for p in populations) / n)
+            power = stats.norm.sf(z - difference / error) + stats.norm.cdf(-z - difference / error)
+            assert power >= planned - 1e-9
+            if design.k == 2:
+                assert power == pytest.approx(planned, abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(500, 500), (300, 900), (900, 300)])
+@pytest.mark.parametrize("difference", [0.1, -0.25, 0.6])
+def test_without_a_baseline_the_worst_one_is_taken(sizes: tuple[int, int], difference: float) -> None:
+    for design in (designs.minimax(4, epsilon=1), MATRIX):
+        worst = planning.power(design, sizes, difference)
+        starts = np.linspace(max(0, -difference), min(1, 1 - difference), 201)
+        powers = [planning.power(design, sizes, difference, baseline=float(b)) for b in starts]
+        assert worst <= min(powers) + 1e-12
+        assert worst == pytest.approx(min(powers), abs=1e-3)
+
+
+# The inverse.
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 11, 40])
+@pytest.mark.parametrize(("n", "wanted"), [(400, 0.1), (5000, 0.05), (100_000, 0.02)])
+@pytest.mark.parametrize("proportion", [None, 0.05])
+def test_a_budget_allows_the_strongest_demand_that_still_reaches_its_precision(
+    k: int, n: int, wanted: float, proportion: float | None
+) -> None:
+    allowed = planning.demand_for(k, n, wanted, proportion=proportion)
+    assert (allowed.k, allowed.n, allowed.half_width) == (k, n, wanted)
+
+    def width(demand: mw.Demand) -> float:
+        return planning.half_width(mw.plan(k, demand), n, proportion=proportion)
+
+    assert allowed.ldp is not None
+    assert width(allowed.ldp) <= wanted
+    assert planning.sample_size(mw.plan(k, allowed.ldp), wanted, proportion=proportion) <= n
+    stricter = [*np.linspace(0.02, 0.98, 49), 1 - 1e-6]
+    assert all(width(mw.LDP(float(allowed.ldp.epsilon * part))) > wanted for part in stricter)
+    if allowed.diversity is None:
+        assert k == 2 or width(mw.LocalDiversity(2)) > wanted
+    else:
+        assert width(allowed.diversity) <= wanted
+        assert allowed.diversity.l == k - 1 or width(mw.LocalDiversity(allowed.diversity.l + 1)) > wanted
+
+
+def test_a_budget_that_is_too_small_says_what_a_direct_question_needs() -> None:
+    needed = planning.sample_size(designs.direct(4), 0.05)
+    with pytest.raises(mw.DesignError, match=rf"n=100 .* needs {needed};") as caught:
+        planning.demand_for(4, 100, 0.05)
+    assert "\n" not in str(caught.value)
+    just_enough = planning.demand_for(4, needed, 0.05)
+    assert just_enough.diversity is None
+
+
+# The frontier.
+
+
+def exists(name: str, k: int) -> bool:
+    """Whether the named design takes an ε and can be built for k categories."""
+    function = DESIGNS[name].function
+    if "epsilon" not in inspect.signature(function).parameters:
+        return False
+    try:
+        return bool(function(k, epsilon=1.0))
+    except mw.DesignError:
+        return False
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_nothing_beats_the_minimax_design_at_equal_epsilon(k: int) -> None:
+    epsilons = [0.1, 0.5, 1.0, 2.0, 4.0]
+    points = planning.frontier(k, epsilons)
+    assert {p.name for p in points} >= {"direct", *(name for name in DESIGNS if exists(name, k))}
+    for epsilon in epsilons:
+        same = {p.name: p for p in points if p.parameters.get("epsilon") == epsilon}
+        best = same["minimax"]
+        assert best.on_epsilon_frontier
+        for point in same.values():
+            assert epsilon * (1 - 1e-9) <= point.epsilon <= epsilon
+            assert point.added_variance >= best.added_variance * (1 - 1e-12)
+            assert point.on_epsilon_frontier == (point.added_variance <= best.added_variance * (1 + 1e-6))
+        assert same["trimmed_rappor"].added_variance <= same["rappor"].added_variance
+
+
+@pytest.mark.parametrize("k", [3, 6])
+def test_the_frontier_is_what_no_other_point_beats(k: int) -> None:
+    points = planning.frontier(k, [0.3, 1.0, 3.0])
+    for point in points:
+        design = DESIGNS[point.name].function(k, **point.parameters)
+        assert (point.epsilon, point.parity) == (design.epsilon, design.parity)
+        assert point.added_variance == design.added_variance
+        assert point.guess_probability == pytest.approx(design.matrix().max(axis=1).sum() / k, rel=1e-12)
+        for flag, privacy in (("on_epsilon_frontier", "epsilon"), ("on_guess_frontier", "guess_probability")):
+            as_private = [p for p in points if getattr(p, privacy) <= getattr(point, privacy) * (1 + 1e-9)]
+            best = min(p.added_variance for p in as_private)
+            finite = math.isfinite(getattr(point, privacy))
+            if getattr(point, flag):
+                assert finite
+                assert point.added_variance <= best + 2e-9 * (1 + best)
+            elif finite:
+                beaten = point.added_variance > best
+                tied = [p for p in as_private if p.added_variance <= point.added_variance + 2e-9 * (1 + best)]
+                assert beaten or any(getattr(p, privacy) < getattr(point, privacy) for p in tied)
+    assert all(p.on_guess_frontier for p in points if p.name in ("direct", "local_diversity"))
+
+
+def test_the_frontier_of_chosen_designs() -> None:
+    points = planning.frontier(10, [1.0], ls=[3, 99], names=["minimax", "local_diversity"])
+    assert [(p.name, p.parameters) for p in points] == [("minimax", {"epsilon": 1.0}), ("local_diversity", {"l": 3})]
+    with pytest.raises(mw.DesignError, match="'minmax' is none of"):
+        planning.frontier(10, [1.0], names=["minmax"])
+
+
+# Several questions.
+
+FINITE = [design for design in MEMBERS.values() if math.isfinite(design.parity) and design.k <= 3]
+
+
+@given(st.lists(st.sampled_from(FINITE), min_size=1, max_size=3))
+def test_parities_multiply_and_shares_say_where_epsilon_goes(parts: list[mw.Design]) -> None:
+    together = planning.compose(parts)
+    matrix = np.ones((1, 1), object)
+    for part in parts:
+        matrix = np.kron(matrix, part.matrix(exact=True))
+    rows = [row for row in matrix if any(row)]
+    assert together.exact_parity == max(max(row) / min(row) for row in rows)
+    assert together.epsilon == pytest.approx(math.fsum(p.epsilon for p in parts), rel=1e-12)
+    assert math.fsum(together.shares) == pytest.approx(1)
+    for part, share in zip(parts, together.shares, strict=True):
+        assert share * together.epsilon == pytest.approx(part.epsilon)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_repeated_answers_multiply_parity_although_the_truth_is_the_same(times: int) -> None:
+    for design in FINITE:
+        matrix = design.matrix(exact=True)
+        rows = [math.prod(combination) for combination in itertools.product(list(matrix), repeat=times)]
+        parity = max(max(row) / min(row) for row in rows if any(row))
+        repeated = planning.repeat(design, times)
+        assert repeated.exact_parity == parity
+        assert repeated.parity == float(parity)
+        assert len(repeated.names) == times
+
+
+def test_a_question_without_a_limit_takes_all_of_it() -> None:
+    parts = [designs.minimax(3, epsilon=1), designs.local_diversity(4, l=2), designs.direct(2)]
+    together = planning.compose(parts, ["a", "b", "c"])
+    assert (together.epsilon, together.parity, together.exact_parity) == (math.inf,) * 3
+    assert together.shares == (0, 0.5, 0.5)
+    assert str(together).splitlines()[-1].split() == ["together", "inf"]
+
+
+def test_composition_refuses_what_makes_no_sense() -> None:
+    design = designs.warner(truth_prob=0.75)
+    for ask, named in (
+        (lambda: planning.compose([]), "no designs"),
+        (lambda: planning.compose([design], ["a", "b"]), "names"),
+        (lambda: planning.repeat(design, 0), "times"),
+        (lambda: planning.repeat(design, 1.5), "times"),  # type: ignore[arg-type]
+        (lambda: planning.split_epsilon(0, [2]), "total"),
+        (lambda: planning.split_epsilon(1e6, [2]), "total"),
+        (lambda: planning.split_epsilon(1, []), "ks"),
+        (lambda: planning.split_epsilon(1, [2.5]), "ks"),  # type: ignore[list-item]
+        (lambda: planning.split_epsilon(1, [2, 3], [1]), "weights"),
+        (lambda: planning.split_epsilon(1, [2, 3], [1, 0]), "weights"),
+    ):
+        with pytest.raises(mw.DesignError, match=named) as caught:
+            ask()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("total", "ks", "weights"),
+    [
+        (2.0, [2, 10], None),
+        (1.0, [2, 2], [1, 100]),
+        (0.2, [3, 5, 9], None),
+        (6.0, [2, 20, 200], [5, 1, 0.1]),
+        (3.0, [7], None),
+        (12.0, [4, 4, 4, 30], None),
+        (1.5, [50, 60], [1, 2]),
+    ],
+)
+def test_a_split_is_within_its_total_and_no_other_split_is_better(
+    total: float, ks: list[int], weights: list[float] | None
+) -> None:
+    split = planning.split_epsilon(total, ks, weights)
+    scale = weights or [1.0] * len(ks)
+    assert sum(map(Fraction, split.epsilons)) <= Fraction(total)
+    assert math.fsum(split.epsilons) == pytest.approx(total, rel=1e-9)
+    best = [mw.plan(k, demand) for k, demand in zip(ks, split.demands, strict=True)]
+    assert planning.compose(best).epsilon <= total
+    cost = math.fsum(w * d.added_variance for w, d in zip(scale, best, strict=True))
+    assert split.added_variance == pytest.approx(cost, rel=1e-9)
+    even = math.fsum(
+        w * designs.minimax(k, epsilon=total / len(ks)).added_variance for w, k in zip(scale, ks, strict=True)
+    )
+    assert split.even_added_variance == pytest.approx(even, rel=1e-9)
+    assert split.lower_bound <= split.added_variance <= split.even_added_variance * (1 + 1e-12)
+    # The best size changes with ε, which leaves a gap to the bound; it is tiny.
+    assert split.added_variance - split.lower_bound <= 1e-3 * split.added_variance
+    for shares in np.random.default_rng(5).dirichlet(np.ones(len(ks)), size=60):
+        parts = np.maximum(shares * total, 1e-3)
+        other = math.fsum(
+            w * designs.minimax(k, epsilon=float(e)).added_variance for w, k, e in zip(scale, ks, parts, strict=True)
+        )
+        assert other >= split.lower_bound * (1 - 1e-9) or parts.sum() > total * (1 + 1e-12)
+        assert other >= split.added_variance * (1 - 1e-6) or parts.sum() > total * (1 + 1e-12)
