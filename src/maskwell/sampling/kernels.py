@@ -12,6 +12,8 @@ A record reads its 32-bit words from left to right; a browser that reads the sam
   truth or is already so is passed over. A pick is the rule above with r = k on 16-bit halves of the following words,
   low half first. Before and after each step all other categories are exchangeable, so the final set is exactly uniform
   among those of its size.
+* A block: a 64-bit number below the weight inside says that the block holds the truth; nothing is read if it always
+  does. One word, by the rule for another category with r the number of such blocks, picks one of them in rising order.
 
 A record that runs out of words is flagged as exhausted, its output is void, and the caller repeats it with a longer
 slot.
@@ -314,3 +316,36 @@ def fill_id_blocks(ids: Array, blocks: Array) -> None:
     for i in range(len(ids)):
         blocks[i, 0] = np.uint64(ids[i])
         blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
+
+
+@njit(nogil=True, cache=True)
+def blocks(
+    truth: Array,
+    words: Array,
+    stride: int,
+    n_inside: int,
+    inside: Any,
+    always_inside: bool,
+    table: Array,
+    out: Array,
+    exhausted: Array,
+) -> None:
+    """A block: ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then those that do not."""
+    n_outside = table.shape[1] - n_inside
+    unfair_inside, unfair_outside = (1 << 32) % n_inside, (1 << 32) % max(n_outside, 1)
+    for i in range(len(truth)):
+        at = i * stride
+        end = at + stride
+        held = always_inside
+        if not always_inside:
+            held = _pair(words, at) < inside
+            at += 2
+        choices = np.uint64(n_inside if held else n_outside)
+        unfair = np.uint64(unfair_inside if held else unfair_outside)
+        product = np.uint64(words[at]) * choices
+        at += 1
+        while (product & _LOW32) < unfair and at < end:
+            product = np.uint64(words[at]) * choices
+            at += 1
+        exhausted[i] = (product & _LOW32) < unfair
+        out[i] = table[truth[i], np.int64(product >> _U32) + (0 if held else n_inside)]

@@ -177,6 +177,32 @@ class RowPlan:
         rows(truth, words, stride, np.uint64(total), np.uint64(limit), *self._arrays, out, exhausted)
 
 
+@dataclass(frozen=True, eq=False)
+class BlockPlan:
+    """One of the blocks that hold the truth with probability ``inside / 2^64``, else one of the others.
+
+    ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then those that do not, each as its report.
+    """
+
+    n_inside: int
+    inside: int
+    table: Packed
+
+    @property
+    def width(self) -> int:
+        return 1 if self.inside == TOTAL else 3
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, self.table.dtype)
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.kernels import blocks
+
+        always = self.inside == TOTAL
+        weight = np.uint64(0 if always else self.inside)
+        blocks(truth, words, stride, self.n_inside, weight, always, self.table, out, exhausted)
+
+
 def worker_count(n: int) -> int:
     """Threads worth starting for ``n`` records."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
