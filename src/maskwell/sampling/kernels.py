@@ -314,3 +314,26 @@ def fill_id_blocks(ids: Array, blocks: Array) -> None:
     for i in range(len(ids)):
         blocks[i, 0] = np.uint64(ids[i])
         blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
+
+
+@njit(nogil=True, cache=True)
+def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> Any:
+    """Count pairs after shuffling ``columns`` (Fisher and Yates, exact rejection); False if the words ran out."""
+    at = 0
+    table[:] = 0
+    for i in range(len(columns) - 1, 0, -1):
+        choices = np.uint64(i + 1)
+        unfair = _TWO32 % choices
+        product = np.uint64(0)
+        fair = False
+        while not fair:
+            if at == len(words):
+                return False
+            product = np.uint64(words[at]) * choices
+            at += 1
+            fair = (product & _LOW32) >= unfair
+        j = np.int64(product >> _U32)
+        columns[i], columns[j] = columns[j], columns[i]
+    for i in range(len(rows)):
+        table[rows[i], columns[i]] += 1
+    return True
