@@ -1,7 +1,7 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import designs
-from maskwell.auditing import Audit, audit
+from maskwell import designs, planning
+from maskwell.auditing import Audit, audit, codebook, explain
 from maskwell.demands import (
     LDP,
     AverageSecurity,
@@ -44,7 +44,10 @@ __all__ = [
     "estimate_contrast",
     "Audit",
     "audit",
+    "codebook",
+    "explain",
     "plan",
+    "planning",
     "MaskwellError",
     "DataError",
     "DemandError",

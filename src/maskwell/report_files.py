@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Design
+from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import MaskwellError, ReportError
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed
@@ -203,7 +204,8 @@ def _one_line_errors(name: str) -> Iterator[None]:
         raise ReportError(f"{name!r} cannot be read: it is truncated, damaged, or no file of reports.") from None
 
 
-# CSV: labels where a report is one category or row, else k characters 0 and 1 in the order of the categories.
+# CSV: the label where a report is one category or row; for a set k characters 0 and 1 in the order of the categories;
+# for several variables the packed bytes in hexadecimal.
 
 
 def _beside(path: str | os.PathLike[str]) -> Path:
@@ -211,12 +213,56 @@ def _beside(path: str | os.PathLike[str]) -> Path:
 
 
 def _texts(design: Design) -> list[str]:
-    return [str(label) for label in design.report_labels()]
+    """The text of every report of a design that stores reports as codes."""
+
+    def text(label: object) -> str:
+        if isinstance(label, frozenset):
+            return "".join("1" if c in label else "0" for c in design.categories)
+        return str(label)
+
+    return [text(label) for label in design.report_labels()]
+
+
+def _to_texts(design: Design, packed: Packed) -> Any:
+    """Packed reports as an Arrow column of text."""
+    import pyarrow as pa
+
+    if packed.ndim == 1:
+        return pa.array(_texts(design)).take(pa.array(packed))
+    if isinstance(design, SubsetDesign):
+        characters = np.unpackbits(packed, axis=1, count=design.k, bitorder="little") + np.uint8(ord("0"))
+    else:
+        nibbles = np.stack([packed >> 4, packed & 15], axis=2).reshape(len(packed), -1)
+        characters = np.frombuffer(b"0123456789abcdef", np.uint8)[nibbles]
+    width = characters.shape[1]
+    return pa.array(np.ascontiguousarray(characters).view(f"S{width}").ravel(), pa.binary()).cast(pa.string())
+
+
+def _from_texts(design: Design, texts: Any) -> tuple[Packed, Any]:
+    """Packed reports of an Arrow column of text without nulls, and which texts are no reports."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    empty = design.plan.empty(0)
+    if empty.ndim == 1:
+        codes = compute.index_in(texts, value_set=pa.array(_texts(design)))
+        return codes.fill_null(0).to_numpy(zero_copy_only=False).astype(empty.dtype), codes.is_null()
+    sets = isinstance(design, SubsetDesign)
+    width, alphabet = (design.k, b"01") if sets else (2 * empty.shape[1], b"0123456789abcdef")
+    wrong = compute.not_equal(compute.binary_length(texts), width)
+    if compute.any(wrong).as_py() or not len(texts):
+        return design.plan.empty(len(texts)), wrong
+    characters = texts.to_numpy(zero_copy_only=False).astype(f"S{width}").view(np.uint8).reshape(-1, width)
+    value = np.full(256, 255, np.uint8)
+    value[np.frombuffer(alphabet, np.uint8)] = np.arange(len(alphabet))
+    digits = value[characters]
+    packed = np.packbits(digits, axis=1, bitorder="little") if sets else (digits[:, ::2] << 4) | digits[:, 1::2]
+    return packed, pa.array((digits == 255).any(axis=1))
 
 
 def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> int:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import compute, csv
 
     schema = pa.schema([pa.field(_COLUMN, pa.string())])
     count = 0
@@ -224,13 +270,9 @@ def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> int:
         for batch in batches:
             if batch.design != design:
                 raise ReportError("a file holds reports of one design; write the others apart.")
-            if batch.packed.ndim == 1:
-                texts = pa.array(_texts(design)).take(pa.array(batch.packed))
-            else:
-                bits = np.unpackbits(batch.packed, axis=1, count=design.k, bitorder="little") + np.uint8(ord("0"))
-                texts = pa.array(np.ascontiguousarray(bits).view(f"S{design.k}").ravel(), pa.binary()).cast(pa.string())
+            texts = _to_texts(design, batch.packed)
             if batch.missing is not None:
-                texts = pa.compute.if_else(pa.array(batch.missing), None, texts)
+                texts = compute.if_else(pa.array(batch.missing), None, texts)
             writer.write_batch(pa.record_batch([texts], schema=schema))
             count += len(batch)
     return count
@@ -254,26 +296,13 @@ def _csv_batches(path: str | os.PathLike[str], design: Design) -> Iterator[Repor
     for batch in reader:
         texts = batch.column(0)
         missing = texts.is_null().to_numpy(zero_copy_only=False) if texts.null_count else None
-        empty = design.plan.empty(0)
-        if empty.ndim == 1:
-            codes = compute.index_in(texts, value_set=pa.array(_texts(design)))
-            wrong = compute.and_(codes.is_null(), texts.is_valid())
-            packed = codes.fill_null(0).to_numpy(zero_copy_only=False).astype(empty.dtype)
-        else:
-            sets = (
-                compute.match_substring_regex(texts, f"^[01]{{{design.k}}}$")
-                if design.k <= 1000
-                else compute.equal(compute.binary_length(texts), design.k)
-            )
-            wrong = compute.invert(sets.fill_null(True))
-            packed = np.zeros((len(texts), empty.shape[1]), np.uint8)
-            if not compute.any(wrong).as_py():
-                present = texts.drop_null().to_numpy(zero_copy_only=False).astype(f"S{design.k}")
-                bits = present.view(np.uint8).reshape(-1, design.k) - np.uint8(ord("0"))
-                rows = slice(None) if missing is None else ~missing
-                packed[rows] = np.packbits(bits, axis=1, bitorder="little")
+        present = np.arange(len(texts)) if missing is None else np.flatnonzero(~missing)
+        found, wrong = _from_texts(design, texts.drop_null())
         if compute.any(wrong).as_py():
-            row = first_row + compute.index(wrong, True).as_py()
+            row = first_row + int(present[compute.index(wrong, True).as_py()])
             raise ReportError(f"{Path(path).name!r}: the report in row {row} is none that {design.name} can produce.")
+        packed = design.plan.empty(len(texts))
+        packed[:] = 0
+        packed[present] = found
         yield Reports(design, packed, missing, "unknown").check()
         first_row += len(texts)

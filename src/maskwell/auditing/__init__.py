@@ -1,6 +1,18 @@
 """What privacy a design really gives, computed from the integers that its sampler uses."""
 
 from maskwell.auditing.breach_region import BreachRegion, Containment, demand_curves
+from maskwell.auditing.codebook import Codebook, codebook
+from maskwell.auditing.explain import Explanation, explain
 from maskwell.auditing.report import Audit, audit
 
-__all__ = ["Audit", "BreachRegion", "Containment", "audit", "demand_curves"]
+__all__ = [
+    "Audit",
+    "BreachRegion",
+    "Codebook",
+    "Containment",
+    "Explanation",
+    "audit",
+    "codebook",
+    "demand_curves",
+    "explain",
+]

@@ -349,3 +349,25 @@ def blocks(
             at += 1
         exhausted[i] = (product & _LOW32) < unfair
         out[i] = table[truth[i], np.int64(product >> _U32) + (0 if held else n_inside)]
+
+
+def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> Any:
+    """Count pairs after shuffling ``columns`` (Fisher and Yates, exact rejection); False if the words ran out."""
+    at = 0
+    table[:] = 0
+    for i in range(len(columns) - 1, 0, -1):
+        choices = np.uint64(i + 1)
+        unfair = _TWO32 % choices
+        product = np.uint64(0)
+        fair = False
+        while not fair:
+            if at == len(words):
+                return False
+            product = np.uint64(words[at]) * choices
+            at += 1
+            fair = (product & _LOW32) >= unfair
+        j = np.int64(product >> _U32)
+        columns[i], columns[j] = columns[j], columns[i]
+    for i in range(len(rows)):
+        table[rows[i], columns[i]] += 1
+    return True
