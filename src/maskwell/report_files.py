@@ -6,6 +6,7 @@ and that the design can have produced every report, batch by batch, so a file ma
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Design
+from maskwell.designs.storage import from_document, to_document
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import MaskwellError, ReportError
 from maskwell.reports import Reports
@@ -73,7 +75,7 @@ def _to_batch(reports: Reports, schema: Any) -> Any:
     return pa.record_batch([column], schema=schema)
 
 
-def _from_batch(design: Design, batch: Any, randomness: str) -> Reports:
+def _from_batch(design: Design, batch: Any, randomness: str, first_row: int) -> Reports:
     column = batch.column(0)
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     empty = design.plan.empty(0)
@@ -86,7 +88,7 @@ def _from_batch(design: Design, batch: Any, randomness: str) -> Reports:
         packed = np.frombuffer(column.buffers()[1] or b"", np.uint8)[start:stop].reshape(-1, width)
         if missing is not None:
             packed = np.where(missing[:, None], np.uint8(0), packed)
-    return Reports(design, packed, missing, randomness).check()
+    return Reports(design, packed, missing, randomness).check(first_row)
 
 
 def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterable[Reports]) -> int:
@@ -97,9 +99,10 @@ def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterabl
     try:
         with complete_file(path) as temporary:
             if suffix == ".csv":
-                count = _write_csv(temporary, design, batches)
+                count, randomness = _write_csv(temporary, design, batches)
+                about = to_document(design) | {"reports": count, "randomness": randomness}
                 with complete_file(_beside(path)) as design_file:
-                    design_file.write_text(design.to_json(), encoding="utf-8")
+                    design_file.write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
             else:
                 count = _write_arrow(temporary, suffix, design, batches)
     except OSError as error:
@@ -150,8 +153,8 @@ def read_reports(path: str | os.PathLike[str]) -> tuple[Design, Iterator[Reports
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
     with _one_line_errors(name):
         if suffix == ".csv":
-            design = Design.from_json(_beside(path).read_text(encoding="utf-8"))
-            return design, _guarded(_csv_batches(path, design), name)
+            text = _beside(path).read_text(encoding="utf-8")
+            return Design.from_json(text), _guarded(_csv_batches(path, json.loads(text)), name)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -181,7 +184,17 @@ def _decoded(schema: Any, raw: Iterable[Any], name: str) -> tuple[Design, Iterat
     if schema.names != [_COLUMN] or schema.field(0).type != _arrow_type(design):
         raise ReportError(f"{name!r} does not hold one column of {_arrow_type(design)} reports, as its design demands.")
     randomness = metadata.get("maskwell.randomness", "unknown")
-    return design, _guarded((_from_batch(design, batch, randomness) for batch in raw), name)
+    return design, _guarded(_checked_batches(design, raw, randomness), name)
+
+
+def _checked_batches(design: Design, raw: Iterable[Any], randomness: str) -> Iterator[Reports]:
+    """At least one batch, so that even a file without reports says how they were to be drawn."""
+    first_row = 0
+    for batch in raw:
+        yield _from_batch(design, batch, randomness, first_row)
+        first_row += len(batch)
+    if first_row == 0:
+        yield Reports(design, design.plan.empty(0), None, randomness)
 
 
 def _guarded(batches: Iterator[Reports], name: str) -> Iterator[Reports]:
@@ -252,7 +265,8 @@ def _from_texts(design: Design, texts: Any) -> tuple[Packed, Any]:
     wrong = compute.not_equal(compute.binary_length(texts), width)
     if compute.any(wrong).as_py() or not len(texts):
         return design.plan.empty(len(texts)), wrong
-    characters = texts.to_numpy(zero_copy_only=False).astype(f"S{width}").view(np.uint8).reshape(-1, width)
+    raw = texts.cast(pa.binary()).to_numpy(zero_copy_only=False).astype(f"S{width}")
+    characters = raw.view(np.uint8).reshape(-1, width)
     value = np.full(256, 255, np.uint8)
     value[np.frombuffer(alphabet, np.uint8)] = np.arange(len(alphabet))
     digits = value[characters]
@@ -260,12 +274,12 @@ def _from_texts(design: Design, texts: Any) -> tuple[Packed, Any]:
     return packed, pa.array((digits == 255).any(axis=1))
 
 
-def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> int:
+def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> tuple[int, str]:
     import pyarrow as pa
     from pyarrow import compute, csv
 
     schema = pa.schema([pa.field(_COLUMN, pa.string())])
-    count = 0
+    count, kinds = 0, set()
     with csv.CSVWriter(str(path), schema) as writer:
         for batch in batches:
             if batch.design != design:
@@ -275,13 +289,21 @@ def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> int:
                 texts = compute.if_else(pa.array(batch.missing), None, texts)
             writer.write_batch(pa.record_batch([texts], schema=schema))
             count += len(batch)
-    return count
+            kinds.add(batch.randomness)
+    return count, kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def _csv_batches(path: str | os.PathLike[str], design: Design) -> Iterator[Reports]:
+def _csv_batches(path: str | os.PathLike[str], about: dict[str, Any]) -> Iterator[Reports]:
+    """The reports of a CSV; ``about`` is the document beside it, with the design and how many reports there are."""
     import pyarrow as pa
     from pyarrow import compute, csv
 
+    name, design, randomness = Path(path).name, from_document(about), str(about.get("randomness", "unknown"))
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - 1, 0))
+        if file.read(1) != b"\n":
+            raise ReportError(f"{name!r} is truncated: its last line has no end.")
     convert = csv.ConvertOptions(
         column_types={_COLUMN: pa.string()},
         null_values=[""],
@@ -291,18 +313,22 @@ def _csv_batches(path: str | os.PathLike[str], design: Design) -> Iterator[Repor
     parse = csv.ParseOptions(ignore_empty_lines=False, newlines_in_values=True)
     reader = csv.open_csv(str(path), convert_options=convert, parse_options=parse)
     if reader.schema.names != [_COLUMN]:
-        raise ReportError(f"{Path(path).name!r} must have one column named {_COLUMN!r}.")
-    first_row = 0
+        raise ReportError(f"{name!r} must have one column named {_COLUMN!r}.")
+    count = 0
     for batch in reader:
         texts = batch.column(0)
         missing = texts.is_null().to_numpy(zero_copy_only=False) if texts.null_count else None
         present = np.arange(len(texts)) if missing is None else np.flatnonzero(~missing)
         found, wrong = _from_texts(design, texts.drop_null())
         if compute.any(wrong).as_py():
-            row = first_row + int(present[compute.index(wrong, True).as_py()])
-            raise ReportError(f"{Path(path).name!r}: the report in row {row} is none that {design.name} can produce.")
+            row = count + int(present[compute.index(wrong, True).as_py()])
+            raise ReportError(f"{name!r}: the report in row {row} is none that {design.name} can produce.")
         packed = design.plan.empty(len(texts))
         packed[:] = 0
         packed[present] = found
-        yield Reports(design, packed, missing, "unknown").check()
-        first_row += len(texts)
+        yield Reports(design, packed, missing, randomness).check(count)
+        count += len(texts)
+    if count != about.get("reports", count):
+        raise ReportError(f"{name!r} is truncated or changed: it holds {count} reports, not {about['reports']}.")
+    if count == 0:
+        yield Reports(design, design.plan.empty(0), None, randomness)

@@ -34,8 +34,8 @@ class Reports:
     def __len__(self) -> int:
         return len(self.packed)
 
-    def check(self) -> Reports:
-        """These reports, if the design can have produced each of them."""
+    def check(self, first_row: int = 0) -> Reports:
+        """These reports, if the design can have produced each of them; ``first_row`` is the number of the first."""
         empty = self.design.plan.empty(0)
         if self.packed.dtype != empty.dtype or self.packed.shape[1:] != empty.shape[1:]:
             raise ReportError(
@@ -47,7 +47,7 @@ class Reports:
         if wrong >= 0:
             row = wrong if self.missing is None else int(np.flatnonzero(~self.missing)[wrong])
             raise ReportError(
-                f"the report in row {row} is one that {self.design.name} cannot produce; "
+                f"the report in row {first_row + row} is one that {self.design.name} cannot produce; "
                 "the file was changed or belongs to another design."
             )
         return self
@@ -130,7 +130,10 @@ class Reports:
 def _checked_weights(weights: Any, n: int) -> Vector | None:
     if weights is None:
         return None
-    checked = np.asarray(weights, float)
+    try:
+        checked = np.asarray(weights, float)
+    except (TypeError, ValueError):
+        raise DataError(f"weights must be {n} numbers, one per report.") from None
     if checked.shape != (n,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
         raise DataError(
             f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}."

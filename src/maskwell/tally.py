@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.product import ProductDesign
-from maskwell.errors import ReportError
+from maskwell.errors import DataError, ReportError
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed
 
@@ -53,6 +53,8 @@ class Tally:
             present = ~reports.missing
             absent = int(reports.missing.sum())
             packed, weights = packed[present], None if weights is None else weights[present]
+        if weights is not None and len(packed) and not weights.any():
+            raise DataError("weights are zero for every report that is there; nothing can be weighted.")
         return Tally(
             design,
             design.count(packed, weights),
@@ -75,17 +77,14 @@ class Tally:
             raise ReportError("counts must be numbers >= 0; check for negative or missing entries.")
         rows = np.flatnonzero(per_row)
         packed = design.pack_rows(rows)
-        Reports(design, packed).check()
-        shaped = design.count(packed, per_row[rows].astype(float))
+        wrong = design.first_impossible(packed)
+        if wrong >= 0:
+            raise ReportError(f"counts has reports in row {rows[wrong]}, which {design.name} cannot produce.")
         whole = bool((per_row == np.round(per_row)).all())
-        kept = Patterns(packed, per_row[rows]) if packed.ndim > 1 else None
+        shaped = _exact_count(design, packed, per_row[rows].astype(np.int64 if whole else float))
+        kept = _merged([Patterns(packed, per_row[rows])]) if packed.ndim > 1 else None
         total = per_row.sum()
-        return Tally(
-            design,
-            shaped.astype(np.int64) if whole else shaped,
-            int(total) if whole else total,
-            kept_patterns=kept,
-        )
+        return Tally(design, shaped, int(total) if whole else total, kept_patterns=kept)
 
     @staticmethod
     def read(path: str | PathLike[str], patterns: bool | None = None) -> Tally:
@@ -154,10 +153,9 @@ class Tally:
             raise ReportError("marginal(name) needs the tally of a product design, with its patterns kept.")
         part, kept = self.design.part(name), self.kept_patterns
         packed = self.design.split(kept.packed)[self.design.names.index(name)]
-        counts = part.count(packed, kept.counts.astype(float))
+        counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.count(packed, kept.squares)
-        whole = squares is None and kept.counts.dtype.kind in "iu"
-        return Tally(part, np.round(counts).astype(np.int64) if whole else counts, self.n, self.missing, squares)
+        return Tally(part, counts, self.n, self.missing, squares)
 
     @property
     def patterns(self) -> Patterns | None:
@@ -187,6 +185,16 @@ class Tally:
         from html import escape
 
         return f"<p>{escape(repr(self))}</p>"
+
+
+def _exact_count(design: Design, packed: Packed, counts: NDArray[Any]) -> NDArray[Any]:
+    """Counts of reports that came ``counts`` times; whole numbers in two halves that a float holds exactly."""
+    if counts.dtype.kind == "f":
+        return design.count(packed, counts)
+    high, low = np.divmod(counts, 1 << 31)
+    parts = [design.count(packed, half.astype(float)).astype(np.int64) for half in (high, low)]
+    exact: NDArray[Any] = (parts[0] << 31) + parts[1]
+    return exact
 
 
 def _distinct(packed: Packed, weights: Vector | None) -> Patterns:

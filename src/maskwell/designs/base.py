@@ -288,7 +288,7 @@ class Design(ABC):
 
         try:
             document = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise DesignError("design is not valid JSON; write it with design.to_json().") from None
         return from_document(document)
 

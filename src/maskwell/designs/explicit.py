@@ -63,7 +63,8 @@ def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None
     entries = [[_entry(p, i, j) for j, p in enumerate(row)] for i, row in enumerate(P)]
     if reports is None:
         reports = labels if shape[0] == shape[1] else range(shape[0])
-    return build(labels, entries, list(reports), name="from_matrix")
+    plain = [r.item() if isinstance(r, np.generic) else r for r in reports]
+    return build(labels, entries, plain, name="from_matrix")
 
 
 def _entry(value: Any, i: int, j: int) -> Fraction:

@@ -65,7 +65,7 @@ def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refu
     array = _whole_numbers(values)
     if array is not None and labels == tuple(range(len(labels))):
         return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, labels))
-    return _matched(_as_arrow(values, labels), labels, missing)
+    return _matched(_as_arrow(values if array is None else array, labels), labels, missing)
 
 
 def _whole_numbers(values: Any) -> NDArray[Any] | None:
@@ -79,7 +79,7 @@ def _whole_numbers(values: Any) -> NDArray[Any] | None:
         values = values.to_numpy()
     if values.ndim != 1:
         raise DataError(f"values must be one column; got an array of shape {values.shape}.")
-    return values if values.dtype.kind in "iu" else None
+    return values.astype(values.dtype.newbyteorder("="), copy=False) if values.dtype.kind in "iu" else None
 
 
 def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Label, ...]) -> Codes:
@@ -102,6 +102,8 @@ def _as_arrow(values: Any, labels: tuple[Label, ...]) -> Any:
     """Any column as one Arrow array."""
     import pyarrow as pa
 
+    if len(getattr(values, "shape", ())) > 1:
+        raise DataError(f"values must be one column; got a table of shape {values.shape}. Pass one of its columns.")
     if isinstance(values, (str, bytes, dict)) or not (
         isinstance(values, Iterable) or hasattr(values, "__arrow_c_array__")
     ):
@@ -171,9 +173,9 @@ def _positions(array: Any, labels: tuple[Label, ...]) -> Any:
     text = types.is_string(array.type) or types.is_large_string(array.type) or types.is_string_view(array.type)
     number = types.is_integer(array.type) or types.is_floating(array.type)
     if not {str: text, int: number, bool: types.is_boolean(array.type)}[kind]:
-        raise DataError(
-            f"values are of type {array.type} but the design's labels are {_KINDS[kind]}; cast the column first."
-        )
+        # A nested type would name the fields of a value.
+        found = "nested" if types.is_nested(array.type) else f"of type {array.type}"
+        raise DataError(f"values are {found} but the design's labels are {_KINDS[kind]}; cast the column first.")
     if types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     if kind is int:

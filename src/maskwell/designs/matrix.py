@@ -15,7 +15,7 @@ from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rounding import row_parity
 from maskwell.designs.rows import RowDesign, farthest_columns
 from maskwell.errors import DesignError
-from maskwell.sampling.plans import RowPlan
+from maskwell.sampling.plans import TOTAL, RowPlan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +35,8 @@ class MatrixDesign(RowDesign):
             )
         if len(set(self.reports)) < len(self.reports):
             raise DesignError("report labels must differ.")
+        if not 1 <= self.total <= TOTAL:
+            raise DesignError(f"total must lie between 1 and 2^64; got {self.total}.")
         if min(min(row) for row in self.weights) < 0 or any(
             sum(column) != self.total for column in zip(*self.weights, strict=True)
         ):

@@ -6,6 +6,7 @@ rare to be given in integers at that parity is dropped, and its weight goes to t
 
 import math
 from collections.abc import Mapping
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,21 +19,31 @@ from maskwell.sampling.plans import TOTAL
 SizeWeights = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 Exact = NDArray[Any]  # of Fractions, or of integers
 
+_DECIMAL = Context(prec=50)
 _SUM_TOLERANCE = Fraction(1, 10**9)
 _SIMPLE_DENOMINATOR = 10**6
 
 
-def split_at_parity(k: int, shares: Mapping[int, Fraction], bound: Fraction) -> SizeWeights:
+def split_at_parity(k: int, shares: Mapping[int, Decimal], bound: Fraction) -> SizeWeights:
     """Sizes with their weights inside and outside, such that no set's parity exceeds ``bound``."""
-    weights = {size: int(share * TOTAL) for size, share in shares.items()}
+    weights = {size: out_of_total(share) for size, share in shares.items()}
     kept = {size: split for size, w in weights.items() if (split := _split(k, size, w, bound))}
-    most = max(kept, key=lambda size: sum(kept[size]))
+    most = max(kept, key=lambda size: sum(kept[size]), default=None)
     rest = TOTAL - sum(i + o for size, (i, o) in kept.items() if size != most)
-    largest = _split(k, most, rest, bound)
-    assert largest is not None
+    largest = None if most is None else _split(k, most, rest, bound)
+    if most is None or largest is None:
+        raise DesignError(
+            f"a parity of at most 1 + {float(bound - 1):.3g} cannot be given in integers out of 2^64; "
+            "use an epsilon of 1e-15 or more (below that nothing could be estimated anyway)."
+        )
     kept[most] = largest
     sizes = tuple(sorted(kept))
     return sizes, tuple(kept[s][0] for s in sizes), tuple(kept[s][1] for s in sizes)
+
+
+def out_of_total(share: Decimal) -> int:
+    """A share as a whole number out of 2^64, rounded down."""
+    return int(_DECIMAL.multiply(share, Decimal(TOTAL)))
 
 
 def _split(k: int, size: int, weight: int, bound: Fraction) -> tuple[int, int] | None:
@@ -47,9 +58,9 @@ def _split(k: int, size: int, weight: int, bound: Fraction) -> tuple[int, int] |
     return None if inside == 0 or too_low else (inside, outside)
 
 
-def always_inside(shares: Mapping[int, Fraction]) -> SizeWeights:
+def always_inside(shares: Mapping[int, Decimal]) -> SizeWeights:
     """Sizes whose sets always hold the truth."""
-    weights = {size: int(share * TOTAL) for size, share in shares.items()}
+    weights = {size: out_of_total(share) for size, share in shares.items()}
     most = max(weights, key=lambda size: weights[size])
     weights[most] += TOTAL - sum(weights.values())
     sizes = tuple(sorted(size for size, w in weights.items() if w))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -33,8 +34,9 @@ def from_document(document: object) -> Design:
     """The design of a document, if it is whole and unchanged."""
     if not isinstance(document, dict) or document.get("maskwell") != "design":
         raise DesignError('design JSON must be an object with "maskwell": "design"; this is another kind of file.')
-    if document.get("version") != FORMAT:
-        raise DesignError(f"design format {document.get('version')!r} is not supported; this version reads {FORMAT}.")
+    version = document.get("version")
+    if isinstance(version, bool) or version != FORMAT:
+        raise DesignError(f"design format {version!r} is not supported; this version reads {FORMAT}.")
     kind = Design.kinds.get(str(document.get("kind")))
     if kind is None:
         raise DesignError(f"design kind {document.get('kind')!r} is unknown; known: {', '.join(Design.kinds)}.")
@@ -53,7 +55,7 @@ def _build(kind: type[Design], document: dict[str, Any]) -> Design:
             document["categories"],
             document["weights"],
             name=str(document["name"]),
-            parameters=dict(document["parameters"]),
+            parameters={key: _restored(value) for key, value in document["parameters"].items()},
             demand=demand_from_dict(demand) if demand else None,
         )
     except MaskwellError:
@@ -63,11 +65,24 @@ def _build(kind: type[Design], document: dict[str, Any]) -> Design:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter for JSON: fractions as text, containers by their elements."""
+    """A parameter for JSON: exact numbers marked as such, containers by their elements."""
     if isinstance(value, Fraction):
-        return str(value)
+        return {"fraction": str(value)}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _restored(value: Any) -> Any:
+    """The inverse of ``_plain``, up to lists for tuples."""
+    if isinstance(value, dict):
+        if value.keys() == {"fraction"}:
+            return Fraction(value["fraction"])
+        if value.keys() == {"decimal"}:
+            return Decimal(value["decimal"])
+        return {key: _restored(item) for key, item in value.items()}
+    return [_restored(item) for item in value] if isinstance(value, list) else value

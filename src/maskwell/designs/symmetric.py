@@ -6,7 +6,6 @@ In all designs with a parity bound γ, a set is γ times likelier if it holds th
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import comb
 from typing import Any
 
 from maskwell.arithmetic import fraction
@@ -47,7 +46,7 @@ def _claim(epsilon: Number | None, gamma: Number | None) -> tuple[Fraction, Dema
 def _at_parity(
     name: str,
     labels: tuple[Any, ...],
-    shares: Mapping[int, Fraction],
+    shares: Mapping[int, Decimal],
     claim: tuple[Fraction, Demand, dict[str, Any]],
 ) -> SubsetDesign:
     bound, demand, parameters = claim
@@ -70,14 +69,12 @@ def _binomial(trials: int, chance: Decimal) -> list[Decimal]:
     return terms
 
 
-def _flipped_sizes(k: int, keep: Decimal, flip: Decimal) -> dict[int, Fraction]:
+def _flipped_sizes(k: int, keep: Decimal, flip: Decimal) -> dict[int, Decimal]:
     """The size of a set that holds the truth with chance ``keep`` and each other category with chance ``flip``."""
-    others = [*_binomial(k - 1, flip), Decimal(0)]
+    others = [Decimal(0), *_binomial(k - 1, flip), Decimal(0)]
     drop = _DECIMAL.subtract(Decimal(1), keep)
-    return {
-        s: Fraction(keep) * Fraction(others[s - 1] if s else 0) + Fraction(drop) * Fraction(others[s])
-        for s in range(k + 1)
-    }
+    parts = ((_DECIMAL.multiply(keep, others[s]), _DECIMAL.multiply(drop, others[s + 1])) for s in range(k + 1))
+    return {s: _DECIMAL.add(*both) for s, both in enumerate(parts)}
 
 
 @named("nayak-zhai-2019", examples=({"k": 2}, {"k": 5}))
@@ -91,7 +88,7 @@ def gamma_diagonal(
     categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None
 ) -> SubsetDesign:
     """Report the true category γ times as often as any other one (k-ary randomized response)."""
-    return _at_parity("gamma_diagonal", as_labels(categories), {1: Fraction(1)}, _claim(epsilon, gamma))
+    return _at_parity("gamma_diagonal", as_labels(categories), {1: Decimal(1)}, _claim(epsilon, gamma))
 
 
 @named("nayak-zhai-2019", "ye-barg-2018", examples=_GRID)
@@ -106,7 +103,7 @@ def minimax(categories: Categories, *, epsilon: Number | None = None, gamma: Num
     """
     labels = as_labels(categories)
     claim = _claim(epsilon, gamma)
-    return _at_parity("minimax", labels, {minimax_size(len(labels), claim[0]): Fraction(1)}, claim)
+    return _at_parity("minimax", labels, {minimax_size(len(labels), claim[0]): Decimal(1)}, claim)
 
 
 def minimax_size(k: int, gamma: Fraction) -> int:
@@ -138,8 +135,8 @@ def trimmed_rappor(
     labels, claim = as_labels(categories), _claim(epsilon, gamma)
     sizes = _flipped_sizes(len(labels), *_rappor_chances(claim[0]))
     kept = {s: share for s, share in sizes.items() if 0 < s < len(labels)}
-    total = sum(kept.values())
-    return _at_parity("trimmed_rappor", labels, {s: share / total for s, share in kept.items()}, claim)
+    total = _DECIMAL.subtract(Decimal(1), _DECIMAL.add(sizes[0], sizes[len(labels)]))
+    return _at_parity("trimmed_rappor", labels, {s: _DECIMAL.divide(p, total) for s, p in kept.items()}, claim)
 
 
 @named("wang-2017", examples=_GRID)
@@ -197,6 +194,9 @@ def uniform_subsets(categories: Categories) -> SubsetDesign:
             f"uniform_subsets needs k >= 4 categories; got k={k}. Combine two variables into one, or use "
             "local_diversity or minimax."
         )
-    total = 2 ** (k - 1) - k - 1
-    shares = {s: Fraction(comb(k - 1, s - 1), total) for s in range(2, k - 1)}
+    total, ways = 2 ** (k - 1) - k - 1, 1
+    shares = {}
+    for s in range(2, k - 1):
+        ways = ways * (k - s + 1) // (s - 1)  # C(k - 1, s - 1)
+        shares[s] = _DECIMAL.divide(Decimal((ways << 192) // total), Decimal(1 << 192))
     return SubsetDesign(labels, *always_inside(shares), name="uniform_subsets", demand=LocalDiversity(2))

@@ -108,8 +108,8 @@ class Estimate:
             return np.maximum(variances, 0)
         # A few reports can put the estimate so far outside the simplex that no population has this variance.
         inside = project(p)
-        nearest: Vector = (self.scores.second_moment_diagonal(inside) - inside**2) / self.effective_n
-        return np.where(variances > 0, variances, nearest)
+        nearest = (self.scores.second_moment_diagonal(inside) - inside**2) / self.effective_n
+        return np.where(variances > 0, variances, np.maximum(nearest, 0))
 
     @cached_property
     def covariance(self) -> Matrix:

@@ -168,19 +168,44 @@ class KeyedStream:
 
 def _id_blocks(ids: object, n: int, hash_key: bytes) -> Callable[[int, int], NDArray[np.uint32]]:
     """Record ids as distinct 128-bit blocks: whole numbers by value, text by a keyed 128-bit hash."""
-    column = np.asarray(ids)
-    if column.shape != (n,):
-        raise DataError(f"ids must hold one id per value: expected {n} ids, got shape {column.shape}.")
-    if column.dtype.kind in "iu":
+    column = _as_numbers(ids)
+    items = column if column is not None else _as_list(ids)
+    if len(items) != n:
+        raise DataError(f"ids must hold one id per value: expected {n} ids, got {len(items)}.")
+    if column is not None:
         _refuse_duplicates(column)
         return lambda start, stop: _number_blocks(column[start:stop])
-    items = column.tolist()
     if not all(isinstance(item, (str, bytes)) for item in items):
         raise DataError("ids must be whole numbers, text or bytes, none missing; cast the id column first.")
     if len(set(items)) < n:
         raise DataError(f"ids must be unique: {n - len(set(items))} of {n} ids repeat an earlier one.")
     digests = np.frombuffer(b"".join(_text_id(item, hash_key) for item in items), "<u4").reshape(n, 4)
     return lambda start, stop: digests[start:stop].copy()
+
+
+def _as_numbers(ids: Any) -> NDArray[Any] | None:
+    """Ids as 64-bit whole numbers, if that is what they are."""
+    dtype = getattr(ids, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        column = np.asarray(ids)
+        return column.astype(column.dtype.newbyteorder("="), copy=False).ravel()
+    if isinstance(ids, range):
+        return np.asarray(ids)
+    items = _as_list(ids)
+    if not items or not all(type(item) is int for item in items):
+        return None
+    try:
+        return np.array(items, np.int64 if min(items) < 0 else np.uint64)
+    except OverflowError:
+        raise DataError("ids that are whole numbers must fit in 64 bits; pass longer ones as text.") from None
+
+
+def _as_list(ids: Any) -> list[Any]:
+    """A column of any library as plain values. (NumPy would cut trailing NULs off a list of text.)"""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(ids, method):
+            return list(getattr(ids, method)())
+    return list(ids)
 
 
 def _number_blocks(ids: NDArray[Any]) -> NDArray[np.uint32]:

@@ -351,6 +351,7 @@ def blocks(
         out[i] = table[truth[i], np.int64(product >> _U32) + (0 if held else n_inside)]
 
 
+@njit(nogil=True, cache=True)
 def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> Any:
     """Count pairs after shuffling ``columns`` (Fisher and Yates, exact rejection); False if the words ran out."""
     at = 0
