@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.conformance.checks import row_parity, scores
-from tests.conformance.members import MEMBERS
 
 import maskwell as mw
 from maskwell.auditing import BreachRegion, demand_curves, subset_sums
 from maskwell.auditing.capacity import capacity
 from maskwell.designs import MatrixDesign, SubsetDesign
 from maskwell.sampling.plans import TOTAL
+from tests.conformance.checks import row_parity, scores
+from tests.conformance.members import MEMBERS
 
 Floats = NDArray[np.float64]
 RACE = np.array([311, 1039, 3124, 271, 27816]) / 32561

@@ -15,13 +15,13 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from tests.conformance.members import MEMBERS
 
 import maskwell as mw
 from maskwell import designs
 from maskwell.auditing.codebook import codebook
 from maskwell.auditing.explain import Audience, explain
 from maskwell.auditing.stated import Number, Sentence
+from tests.conformance.members import MEMBERS
 
 AUDIENCES = get_args(Audience)
 CASES = {f"{title}, {audience}": (design, audience) for title, design in MEMBERS.items() for audience in AUDIENCES}

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conformance.masking_helpers import KEY, every_kind, refused, values_for
 
 import maskwell as mw
+from tests.conformance.masking_helpers import KEY, every_kind, refused, values_for
 
 LABELS = ["red", "green", "blue", "Ångström", ""]
 TEXT = mw.designs.minimax(LABELS, epsilon=1)

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
-from tests.conformance.members import MEMBERS
 
 import maskwell as mw
 from maskwell import designs, planning
 from maskwell.designs import DESIGNS
 from maskwell.planning.spread import mean_squares
+from tests.conformance.members import MEMBERS
 
 Floats = NDArray[np.float64]
 

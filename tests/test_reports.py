@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.conformance.file_helpers import DESIGNS, FORMATS, SETS, every_design, every_format, masked
-from tests.conformance.masking_helpers import refused, values_for
-from tests.conformance.members import MEMBERS
 
 import maskwell as mw
 from maskwell.report_files import read_reports, read_stream, write_reports, write_stream
+from tests.conformance.file_helpers import DESIGNS, FORMATS, SETS, every_design, every_format, masked
+from tests.conformance.masking_helpers import refused, values_for
+from tests.conformance.members import MEMBERS
 
 # Round trips.
 
@@ -33,8 +33,7 @@ def test_what_is_written_is_read(tmp_path: Path, design: mw.Design, suffix: str,
     assert again == reports
     assert again.decode() == reports.decode()
     assert again.design.demand == design.demand
-    # A CSV cannot say how its reports were drawn; the others must warn of simulated ones.
-    assert again.randomness == ("unknown" if suffix == ".csv" else "seeded")
+    assert again.randomness == "seeded"  # a file must warn of simulated reports
     assert mw.Tally.read(path) == reports.tally()
     assert mw.Tally.read(str(path), patterns=True) == reports.tally(patterns=True)
 
@@ -61,7 +60,7 @@ def test_no_reports_at_all(tmp_path: Path, design: mw.Design, suffix: str) -> No
 def test_no_reports_still_say_how_they_were_drawn(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"empty{suffix}"
     SETS.mask([], seed=1).write(path)
-    assert mw.Reports.read(path).randomness == ("unknown" if suffix == ".csv" else "seeded")
+    assert mw.Reports.read(path).randomness == "seeded"
 
 
 def test_arrow_table_carries_its_design() -> None:

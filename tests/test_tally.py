@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conformance.masking_helpers import refused
 
 import maskwell as mw
 from maskwell.tally import Patterns
+from tests.conformance.masking_helpers import refused
 
 DESIGNS = {
     "codes": mw.designs.gamma_diagonal(4, epsilon=1),

@@ -1,9 +1,9 @@
 """Reports of every kind of design, to be written to files of every format."""
 
 import pytest
-from tests.conformance.masking_helpers import values_for
 
 import maskwell as mw
+from tests.conformance.masking_helpers import values_for
 
 FORMATS = (".parquet", ".arrow", ".csv")
 ODD = ["", "NA", "null", 'a,"b"', "two\nlines", "ünï", " ", "0"]

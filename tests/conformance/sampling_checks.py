@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.statistics_helpers import fit_test
 
 import maskwell as mw
+from tests.statistics_helpers import fit_test
 
 SPAN = 1 << 64
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.conformance.checks import row_parity
-from tests.conformance.members import MEMBERS
-from tests.conformance.sampling_checks import check_sampler, check_thresholds
 
 import maskwell as mw
 from maskwell.designs import MatrixDesign, SubsetDesign
+from tests.conformance.checks import row_parity
+from tests.conformance.members import MEMBERS
+from tests.conformance.sampling_checks import check_sampler, check_thresholds
 
 SUBSETS = {title: design for title, design in MEMBERS.items() if isinstance(design, SubsetDesign)}
 AT_A_PARITY = {title: design for title, design in SUBSETS.items() if design.parity < float("inf")}

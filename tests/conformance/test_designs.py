@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import maskwell as mw
 from tests.conformance import checks, sampling_checks
 from tests.conformance.members import MEMBERS, TRUTHS
 from tests.statistics_helpers import smallest_error
-
-import maskwell as mw
 
 FALSE_ALARM = 1e-6 / TRUTHS
 DRAWS = 400_000

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import maskwell as mw
 from tests.conformance.masking_helpers import (
     CODES,
     KEY,
@@ -20,8 +22,6 @@ from tests.conformance.masking_helpers import (
 )
 from tests.conformance.sampling_checks import row_counts
 from tests.statistics_helpers import fit_test, independence_p_value, smallest_error
-
-import maskwell as mw
 
 OTHER_KEY = bytes(range(1, 33))
 

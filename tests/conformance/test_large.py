@@ -10,11 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 from scipy import stats
+
+import maskwell as mw
 from tests.conformance.members import SCALABLE, build_large
 from tests.conformance.second_formula import TABLE, Figures, figures
 from tests.statistics_helpers import POWER, binomial_p_values, fit_test, smallest_binomial_error
-
-import maskwell as mw
 
 K = 1000
 SETS = 20_000

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.conformance import test_designs, test_parity_grid
-from tests.conformance.masking_helpers import planted
 
 import maskwell as mw
 from maskwell.designs import DESIGNS, Entry, SubsetDesign
 from maskwell.sampling.plans import SinglePlan
+from tests.conformance import test_designs, test_parity_grid
+from tests.conformance.masking_helpers import planted
 
 SPAN = 1 << 64
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conformance.claims import check_claim, exceeds
-from tests.conformance.masking_helpers import attempt
 
 import maskwell as mw
 from maskwell.designs import DESIGNS
+from tests.conformance.claims import check_claim, exceeds
+from tests.conformance.masking_helpers import attempt
 
 NAMES = [name for name, entry in DESIGNS.items() if "epsilon" in entry.examples[0]]
 EPSILONS = [0.01, *np.geomspace(0.01, 12, 30)[1:-1].tolist(), 12.0]

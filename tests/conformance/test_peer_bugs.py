@@ -4,9 +4,9 @@ import inspect
 
 import numpy as np
 import pytest
-from tests.conformance.masking_helpers import CODES, KEY, SETS, refused
 
 import maskwell as mw
+from tests.conformance.masking_helpers import CODES, KEY, SETS, refused
 
 
 def test_a_matrix_whose_rows_sum_to_one_is_not_taken_for_one_whose_columns_do() -> None:

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+import maskwell as mw
 from tests.conformance.masking_helpers import CODES, SETS, narrow, refused, run_python, values_for
 from tests.conformance.members import MEMBERS
 from tests.conformance.sampling_checks import check_sampler, check_thresholds
 from tests.statistics_helpers import binomial_p_values, independence_p_value
-
-import maskwell as mw
 
 # Seeded: the same reports for any chunks.
 

@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -205,6 +205,8 @@ def _as_list(ids: Any) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(ids, method):
             return list(getattr(ids, method)())
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise DataError(f"ids must be a column of ids, one per value; got {type(ids).__name__}.")
     return list(ids)
 
 
