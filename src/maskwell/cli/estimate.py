@@ -1,0 +1,198 @@
+"""``maskwell estimate``: from files of reports to proportions."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from maskwell.cli.audit import about
+from maskwell.cli.output import (
+    STANDARD,
+    CommandError,
+    JsonOption,
+    UncutStream,
+    check_output,
+    emit_json,
+    progress,
+    save,
+)
+from maskwell.designs import Design
+from maskwell.errors import EstimationError, ReportError
+
+if TYPE_CHECKING:
+    from maskwell.inference import Estimate
+    from maskwell.reports import Reports
+    from maskwell.tally import Tally
+
+_PICTURES = (".png", ".svg", ".html")
+
+
+class Method(StrEnum):
+    """How to estimate."""
+
+    linear = "linear"
+    moments = "moments"
+
+
+class Interval(StrEnum):
+    """What kind of limits."""
+
+    wilson = "wilson"
+    wald = "wald"
+    clopper_pearson = "clopper-pearson"
+
+
+def estimate(
+    reports: Annotated[
+        list[str], typer.Argument(help="Files of reports of one design, counted together, or - for a pipe.")
+    ],
+    method: Annotated[
+        Method, typer.Option("--method", help="The minimax linear estimator, or moments.")
+    ] = Method.linear,
+    level: Annotated[float, typer.Option("--level", help="The level of the intervals.")] = 0.95,
+    interval: Annotated[Interval, typer.Option("--interval", help="The kind of interval.")] = Interval.wilson,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Intervals that hold for all categories together.")
+    ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option("--csv", help="Also write the estimates to this file, or with - only to standard output."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Also draw them, with Wilson limits: a .png, .svg or .html file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Estimate all proportions from masked reports.
+
+    Files are counted in batches, so they may be larger than memory. Estimates are unbiased and therefore not clipped: a
+    rare category may come out slightly below 0.
+
+    \b
+    Examples:
+      maskwell estimate reports.parquet
+      maskwell estimate monday.parquet tuesday.parquet --simultaneous --csv estimates.csv --plot estimates.html
+      maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
+    """
+    from maskwell.inference import estimate as estimate_from
+
+    _refuse_contradictions(reports, level, table, plot, json)
+    tally, drawn = _tally(reports)
+    result = estimate_from(tally, method.value)
+    limits = result.interval(level, interval.value, simultaneous)
+    if plot is not None:
+        from maskwell.views.estimate import chart, save_chart
+
+        save_chart(chart(result, level=level), plot)
+    if table not in (None, STANDARD):
+        save(Path(table), _csv(result, limits))
+    if json:
+        kind = {"level": level, "interval": interval.value, "simultaneous": simultaneous}
+        emit_json(_document(result, limits, drawn, kind))
+    elif table == STANDARD:
+        typer.echo(_csv(result, limits).encode(), nl=False)
+    else:
+        if (interval, simultaneous) == (Interval.wilson, False):
+            typer.echo(result.summary(level))
+        else:
+            from maskwell.views.tables import estimate_view, show
+
+            title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{interval.value} interval"
+            show(estimate_view(result, limits, title))
+        if "seeded" in drawn:
+            typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
+
+
+def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:
+    if not 0 < level < 1:
+        raise EstimationError(f"--level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.")
+    if len({name if name == STANDARD else Path(name).resolve() for name in reports}) < len(reports):
+        raise CommandError("a file of reports is named twice; it would be counted twice.")
+    if STANDARD in reports and sys.stdin.isatty():
+        raise CommandError("- reads reports from a pipe, and nothing is piped in; name a file of reports.")
+    if table == STANDARD and json:
+        raise CommandError("--json and --csv - both write to standard output; name a file for the CSV.")
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise CommandError(f"--plot writes {', '.join(_PICTURES)}; got {plot.name!r}.")
+    for output in (plot, None if table in (None, STANDARD) else Path(table)):
+        if output is not None:
+            check_output(output, reports)
+
+
+def _tally(names: list[str]) -> tuple["Tally", set[str]]:
+    """The tally of all files, and the ways in which their reports were drawn."""
+    from maskwell.report_files import read_reports, read_stream
+    from maskwell.tally import Tally
+
+    tallies: list[Tally] = []
+    drawn: set[str] = set()
+    rows = 0
+    with progress("counting reports") as show:
+
+        def counted(batches: Iterator["Reports"]) -> Iterator["Reports"]:
+            nonlocal rows
+            for batch in batches:
+                drawn.add(batch.randomness)
+                yield batch
+                rows += len(batch)
+                show(rows)
+
+        first: Design | None = None
+        for name in names:
+            design, batches = read_stream(UncutStream(sys.stdin.buffer)) if name == STANDARD else read_reports(name)
+            if first is not None and design != first:
+                raise ReportError(
+                    f"{Path(name).name!r} holds reports of another design ({design.name}, {design.fingerprint[:12]}) "
+                    f"than {Path(names[0]).name!r} ({first.name}, {first.fingerprint[:12]}); estimate them apart."
+                )
+            first = first or design
+            tallies.append(Tally.stream(design, counted(batches)))
+    return Tally.merge(tallies), drawn
+
+
+def _document(result: "Estimate", limits: Any, drawn: set[str], kind: dict[str, Any]) -> dict[str, Any]:
+    design = result.design
+    total = float((result.standard_errors**2).sum()) * result.effective_n
+    sampling = result.sampling_variance
+    added = design.added_variance if result.method == "linear" else max(total - sampling, 0.0)
+    whole = added + sampling
+    return {
+        "design": about(design),
+        "privacy": {
+            "epsilon": design.epsilon,
+            "parity": design.parity,
+            "exact_parity": design.exact_parity(),
+            "diversity": design.diversity(),
+        },
+        "n": result.n,
+        "missing": result.tally.missing,
+        "randomness": sorted(drawn),
+        "method": result.method,
+        **kind,
+        "categories": design.categories,
+        "estimates": result.proportions,
+        "standard_errors": result.standard_errors,
+        "intervals": limits,
+        "noise": {
+            "added_variance": added,
+            "sampling_variance": sampling,
+            "privacy_share": added / whole if whole else 0.0,
+            "equivalent_direct_n": result.effective_n * sampling / whole if whole else result.effective_n,
+            "worth": sampling / whole if whole else 1.0,
+        },
+    }
+
+
+def _csv(result: "Estimate", limits: Any) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["category", "estimate", "standard_error", "lower", "upper"])
+    columns = result.proportions.tolist(), result.standard_errors.tolist(), limits.tolist()
+    for label, share, error, (low, high) in zip(result.design.categories, *columns, strict=True):
+        writer.writerow([label, share, error, low, high])
+    return text.getvalue()

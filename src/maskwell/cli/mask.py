@@ -1,0 +1,145 @@
+"""``maskwell mask``: from a column of true values to a file of reports, in batches."""
+
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import tee
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from maskwell.cli.inputs import load_design
+from maskwell.cli.output import STANDARD, CommandError, JsonOption, WholeOrCut, check_output, emit_json, progress
+
+
+class Missing(StrEnum):
+    """What becomes of missing values."""
+
+    refuse = "refuse"
+    keep = "keep"
+
+
+def mask(
+    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet or .arrow file, or - for CSV on standard input.")],
+    column: Annotated[str, typer.Option("--column", "-c", help="The column that holds the true values.")],
+    design: Annotated[str, typer.Option("--design", "-d", help="The design file of maskwell plan, or - for a pipe.")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", help="A .parquet, .arrow or .csv file, or - for an Arrow stream to a pipe."),
+    ],
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            "--missing", help="Refuse missing values, or keep them as empty reports: who did not answer shows."
+        ),
+    ] = Missing.refuse,
+    na: Annotated[
+        list[str] | None, typer.Option("--na", help="A text that means missing, besides the empty cell. Repeatable.")
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--key-file", help="A file whose bytes are the key (16 or more): repeatable reports by record id."
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", help="The column of record ids, for --key-file.")
+    ] = None,
+    integer_ids: Annotated[
+        bool,
+        typer.Option("--integer-ids", help="Read ids in text (as in CSV) as whole numbers: 7 and 07 are then one id."),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="For simulations only: whoever knows the seed can undo the masking.")
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="What separates the cells of a CSV file.", show_default=",")
+    ] = None,
+    encoding: Annotated[str, typer.Option("--encoding", help="The encoding of a CSV file.")] = "utf-8",
+    json: JsonOption = False,
+) -> None:
+    """Draw one report for each true value of a column.
+
+    Cells are matched with the design's labels by their text. An empty cell, a null or NaN is missing; "NA" is not,
+    unless --na NA says so. The file is read in batches, so it may be larger than memory, and the output appears only
+    when it is complete. With --key-file the report of a record depends on key, design, id and true value alone: a
+    record that is masked again tells nothing new, but whoever holds the key can recover true values.
+
+    \b
+    Examples:
+      maskwell mask persons.csv --column race --design design.json -o reports.parquet
+      maskwell mask persons.parquet -c race -d design.json -o - | maskwell estimate -
+      head -c 32 /dev/urandom > survey.key
+      maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person -o reports.parquet
+    """
+    from maskwell.cli.answers import Answers, RecordIds
+    from maskwell.cli.data_files import open_table
+    from maskwell.report_files import write_reports, write_stream
+
+    _refuse_contradictions(data, design, output, json, key_file, id_column)
+    plan = load_design(design)
+    key = None if key_file is None else key_file.read_bytes()
+    answers = Answers(column, plan.categories, missing is Missing.keep, na or ())
+    ids = None if id_column is None else RecordIds(id_column, integer_ids)
+    columns = [column] if id_column is None else list(dict.fromkeys([column, id_column]))
+
+    with (
+        open_table(data, columns, delimiter=delimiter, encoding=encoding) as table,
+        progress(f"masking {table.name}", table.total) as show,
+    ):
+
+        def pairs() -> Iterator[tuple[Any, Any]]:
+            for batch in table.batches:
+                yield answers.read(batch.column(column)), ids.read(batch.column(id_column)) if ids else None
+                show(table.done())
+            answers.refuse_empty(table.name)
+            if ids:
+                ids.refuse_repeated()
+
+        # Read in step, so a batch is held no longer than it takes to mask it; what is not read is not kept.
+        left, right = tee(pairs()) if ids else (pairs(), None)
+        reports = plan.mask_batches(
+            (values for values, _ in left),
+            key=key,
+            ids=None if right is None else (batch for _, batch in right),
+            seed=seed,
+            missing=missing.value,
+        )
+        if output == STANDARD:
+            sink = WholeOrCut(sys.stdout.buffer)
+            write_stream(sink, plan, sink.watch(reports))
+            return
+        write_reports(output, plan, reports)
+    drawn = "keyed" if key else "secure" if seed is None else "seeded"
+    if json:
+        emit_json(
+            {
+                "output": output,
+                "rows": answers.rows,
+                "missing": answers.missing,
+                "randomness": drawn,
+                "design": plan.name,
+                "fingerprint": plan.fingerprint,
+                "epsilon": plan.epsilon,
+            }
+        )
+    else:
+        without = f" ({answers.missing:,} without an answer)" if answers.missing else ""
+        warning = "; drawn from a seed, so for simulation only" if seed is not None else ""
+        typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {output}{warning}")
+
+
+def _refuse_contradictions(
+    data: str, design: str, output: str, json: bool, key_file: Path | None, id_column: str | None
+) -> None:
+    if data == STANDARD and design == STANDARD:
+        raise CommandError("data and --design cannot both come from standard input; write one to a file.")
+    if (key_file is None) != (id_column is None):
+        raise CommandError("--key-file and --id-column go together: give both, or neither.")
+    if output == STANDARD and json:
+        raise CommandError("--json and -o - both write to standard output; write the reports to a file.")
+    if output == STANDARD and sys.stdout.isatty():
+        raise CommandError("-o - writes binary reports, which a terminal cannot show; pipe them on or name a file.")
+    if output != STANDARD:
+        check_output(Path(output), [data, design])

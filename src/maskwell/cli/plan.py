@@ -1,0 +1,158 @@
+"""``maskwell plan``: from a privacy demand to a design."""
+
+import json as jsonlib
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from maskwell.cli import precision
+from maskwell.cli.inputs import (
+    CategoriesOption,
+    CountOption,
+    NameOption,
+    SetOption,
+    declared_categories,
+    demand_from,
+    named_design,
+)
+from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
+from maskwell.designs import Design
+
+_MOST_FOUND = 10_000
+
+
+def plan(
+    categories: CategoriesOption = None,
+    k: CountOption = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", help="Take the labels that occur in a column of this data file (see the note above)."),
+    ] = None,
+    column: Annotated[str | None, typer.Option("--column", "-c", help="The column, for --from.")] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", help="Local differential privacy: parity at most e^epsilon.", metavar="NUMBER"),
+    ] = None,
+    gamma: Annotated[str | None, typer.Option("--gamma", help="Parity at most gamma.", metavar="NUMBER")] = None,
+    beta: Annotated[
+        str | None,
+        typer.Option("--beta", help="No belief grows or shrinks by more than this factor.", metavar="NUMBER"),
+    ] = None,
+    rho1: Annotated[str | None, typer.Option("--rho1", help="No belief below rho1 ...", metavar="NUMBER")] = None,
+    rho2: Annotated[
+        str | None, typer.Option("--rho2", help="... rises above rho2, nor the reverse.", metavar="NUMBER")
+    ] = None,
+    diversity: Annotated[
+        str | None,
+        typer.Option("--diversity", help="Each report leaves at least L answers equally plausible.", metavar="L"),
+    ] = None,
+    phi: Annotated[
+        str | None,
+        typer.Option("--phi", help="Average security below 2; a flawed notion, kept for comparison.", metavar="NUMBER"),
+    ] = None,
+    design: NameOption = None,
+    settings: SetOption = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Respondents: print the precision to expect.", min=1, metavar="N")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the design to this file, or with - to standard output.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Choose the design that answers a privacy demand.
+
+    It is the one that loses the least precision. State the categories (--categories, --k or --from) and one demand; or
+    name a design and its parameters. Numbers may be fractions such as 1/3. The output of --json is a design file too,
+    with the figures added.
+
+    Note on --from: which labels exist is itself a fact about the data. Declare the categories that the questionnaire
+    offers; take them from the data only if it is no secret which of them occur.
+
+    \b
+    Examples:
+      maskwell plan --categories "yes,no,unsure" --epsilon 1 -n 2000 -o design.json
+      maskwell plan --k 12 --rho1 0.1 --rho2 0.5
+      maskwell plan --from persons.csv --column race --diversity 3
+      maskwell plan --design warner --set truth_prob=3/4
+      maskwell plan --k 5 --design rappor --epsilon 1 -o - | maskwell audit -
+    """
+    labels = _labels(categories, k, source, column)
+    demand = demand_from(
+        {
+            "epsilon": epsilon,
+            "gamma": gamma,
+            "beta": beta,
+            "rho1": rho1,
+            "rho2": rho2,
+            "diversity": diversity,
+            "phi": phi,
+        }
+    )
+    if design is not None:
+        chosen = named_design(design, labels, settings, demand)
+    elif settings:
+        raise CommandError("--set belongs to a named design; add --design NAME.")
+    elif labels is None:
+        raise CommandError("name the categories with --categories, count them with --k, or take them --from a file.")
+    elif demand is None:
+        raise CommandError(
+            "state a demand: --epsilon, --gamma, --rho1 with --rho2, --diversity or --phi; or --design NAME."
+        )
+    else:
+        from maskwell.planning import plan as best_design
+
+        chosen = best_design(labels, demand, n=n)
+    if output not in (None, STANDARD):
+        check_output(Path(output), [source] if source else [])
+        save(Path(output), chosen.to_json() + "\n")
+    if json:
+        emit_json({**jsonlib.loads(chosen.to_json()), **_figures(chosen, n)})
+    elif output == STANDARD:
+        typer.echo((chosen.to_json() + "\n").encode(), nl=False)
+    else:
+        from maskwell.views.tables import design_view, show
+
+        show(design_view(chosen, precision.worth(chosen), n, precision.expected(chosen, n) if n else []))
+        if source is not None:
+            typer.echo("The labels were taken from the data: make sure that it is no secret which of them occur.")
+        if output is not None:
+            typer.echo(f"The design is in {output}.")
+
+
+def _labels(categories: str | None, k: int | None, source: str | None, column: str | None) -> Any:
+    if (source is None) != (column is None):
+        raise CommandError("--from and --column go together: a file and the column to take the labels from.")
+    if source is None or column is None:
+        return declared_categories(categories, k)
+    if categories is not None or k is not None:
+        raise CommandError("give --categories, --k or --from, not several.")
+    from maskwell.cli.answers import distinct_labels
+    from maskwell.cli.data_files import open_table
+
+    with open_table(source, [column]) as table:
+        return distinct_labels((batch.column(0) for batch in table.batches), column, _MOST_FOUND)
+
+
+def _figures(design: Design, n: int | None) -> dict[str, Any]:
+    """Privacy and precision, for programs; null where there is no bound or no estimate."""
+    worth = precision.worth(design)
+    figures: dict[str, Any] = {
+        "k": design.k,
+        "epsilon": design.epsilon,
+        "parity": design.parity,
+        "exact_parity": design.exact_parity(),
+        "added_variance": design.added_variance,
+        "worth": worth,
+    }
+    if n is not None:
+        figures["precision"] = {
+            "n": n,
+            "equivalent_direct_n": worth * n,
+            "matching_n": n / worth if worth else math.inf,
+            "shares": [asdict(row) for row in precision.expected(design, n)],
+        }
+    return figures

@@ -1,0 +1,49 @@
+"""What a design's masking costs, foreseen from its integers: for planning, before any report exists."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from maskwell.designs.base import Design
+
+SHARES = (0.01, 0.1, 0.5)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect of the estimated share of a category that this share of people hold; half-widths are for 95 %."""
+
+    share: float
+    standard_error: float
+    half_width: float
+    direct_half_width: float
+
+
+def worth(design: Design) -> float:
+    """How much of a direct answer a report is worth when all categories are equally common; 0 if not estimable."""
+    from maskwell.planning import variance_inflation
+
+    if math.isinf(design.added_variance):
+        return 0.0
+    return 1 / variance_inflation(design, np.full(design.k, 1 / design.k))
+
+
+def expected(design: Design, n: int) -> list[Expected]:
+    """The precision with n respondents, for the category and the population that fare worst."""
+    from maskwell.designs import direct
+    from maskwell.planning import half_width
+    from maskwell.planning.spread import Lines
+
+    if math.isinf(design.added_variance):
+        return []
+    lines, unmasked = Lines.of(design), direct(2)
+    return [
+        Expected(
+            share,
+            math.sqrt(float(lines.variance(share).max()) / n),
+            half_width(design, n, proportion=share),
+            half_width(unmasked, n, proportion=share),
+        )
+        for share in SHARES
+    ]

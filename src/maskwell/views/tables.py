@@ -1,0 +1,190 @@
+"""Designs, audits and estimates as tables for a terminal: privacy beside precision.
+
+Labels are shown as they are, never read as markup.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Protocol
+
+from maskwell.auditing import Audit
+from maskwell.designs import Design
+from maskwell.designs.labels import shown
+from maskwell.inference import Estimate
+from maskwell.views.wording import privacy_words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_WIDTH_OF_A_PIPE = 100
+_DIGITS_OF_A_FRACTION = 45
+
+
+class Foreseen(Protocol):
+    """The precision to expect for a category that this share of people hold."""
+
+    @property
+    def share(self) -> float: ...
+    @property
+    def standard_error(self) -> float: ...
+    @property
+    def half_width(self) -> float: ...
+    @property
+    def direct_half_width(self) -> float: ...
+
+
+def show(view: RenderableType) -> None:
+    """Print to standard output, as wide as the terminal, or 100 columns where there is none."""
+    import sys
+
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else _WIDTH_OF_A_PIPE
+    Console(width=width, markup=False, highlight=False, emoji=False).print(view)
+
+
+def precision_words(worth: float) -> str:
+    """What masking costs, in one sentence."""
+    if not worth:
+        return "single categories cannot be estimated, only sums that the reports can tell"
+    return (
+        f"a masked report is worth {worth:.3g} of a direct answer (categories equally common): "
+        f"ask {_times(1 / worth)} times as many people for the same"
+    )
+
+
+def design_view(design: Design, worth: float, n: int | None, foreseen: Sequence[Foreseen]) -> RenderableType:
+    """A planned design: privacy beside precision, and with n what to expect of it."""
+    from rich.console import Group
+
+    privacy = [("epsilon", _number(design.epsilon)), ("parity", _number(design.parity)), ("demand", _demand(design))]
+    precision = [("added variance", _number(design.added_variance)), ("worth of a report", f"{worth:.3g}")]
+    if n is not None:
+        precision.append((f"direct answers that {n:,} equal", f"{worth * n:,.0f}"))
+    parts: list[RenderableType] = [
+        *_heading(design),
+        _side_by_side(("privacy", privacy), ("precision", precision)),
+        f"Privacy: {privacy_words(design)}.",
+        f"Precision: {precision_words(worth)}.",
+    ]
+    if foreseen:
+        parts += ["", _foreseen_table(n or 0, foreseen)]
+    return Group(*parts)
+
+
+def audit_view(audit: Audit) -> RenderableType:
+    """What a design really gives."""
+    from rich.console import Group
+
+    design = audit.design
+    holds = {None: "no demand stated", True: "holds, exactly", False: "DOES NOT HOLD"}[audit.demand_holds]
+    privacy = [
+        ("epsilon", _number(audit.epsilon)),
+        ("parity", _number(audit.parity)),
+        ("exact parity", _fraction(audit.exact_parity)),
+        ("demand", _demand(design)),
+        ("", holds),
+    ]
+    precision = [
+        ("added variance", _number(audit.added_variance)),
+        ("L1 between columns", _number(audit.l1)),
+        ("average security", _number(audit.average_security)),
+        ("diversity", str(audit.diversity) if audit.diversity else "none"),
+    ]
+    return Group(
+        *_heading(design),
+        _side_by_side(("privacy", privacy), ("more", precision)),
+        f"Privacy: {privacy_words(design)}.",
+    )
+
+
+def estimate_view(estimate: Estimate, limits: Any, title: str) -> RenderableType:
+    """Estimates with limits of a chosen kind."""
+    from rich.console import Group
+
+    design = estimate.design
+    missing = f" ({estimate.tally.missing:,} missing)" if estimate.tally.missing else ""
+    table = _table("category", "estimate", "std.error", title)
+    columns = estimate.proportions, estimate.standard_errors, limits
+    for label, share, error, (low, high) in zip(design.categories, *columns, strict=True):
+        table.add_row(str(label), f"{share:.4f}", f"{error:.4f}", f"[{low:8.4f}, {high:8.4f}]")
+    return Group(
+        f"{estimate.method} estimate from {estimate.n:,} reports{missing}",
+        *_heading(design),
+        table,
+        f"Privacy: {privacy_words(design)}.",
+    )
+
+
+def designs_view(listed: Iterable[dict[str, Any]]) -> RenderableType:
+    """The named designs, one block each."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for entry in listed:
+        parameters = f"  ({', '.join(entry['parameters'])})" if entry["parameters"] else ""
+        parts += [Text.assemble((entry["name"], "bold"), parameters), Padding(entry["summary"], (0, 0, 0, 2))]
+        parts += [Padding(Text(reference, "dim"), (0, 0, 0, 4)) for reference in entry["references"]]
+    return Group(*parts)
+
+
+def _heading(design: Design) -> list[str]:
+    return [
+        f"{design.name} design for {design.k:,} categories: {shown(design.categories)}",
+        f"fingerprint {design.fingerprint[:12]}",
+    ]
+
+
+def _table(*titles: str) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for position, title in enumerate(titles):
+        table.add_column(title, justify="left" if position == 0 else "right")
+    return table
+
+
+def _side_by_side(left: tuple[str, list[tuple[str, str]]], right: tuple[str, list[tuple[str, str]]]) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in (left[0], "", right[0], ""):
+        table.add_column(title)
+    for mine, theirs in zip_longest(left[1], right[1], fillvalue=("", "")):
+        table.add_row(*mine, *theirs)
+    return table
+
+
+def _foreseen_table(n: int, foreseen: Sequence[Foreseen]) -> Any:
+    table = _table(f"n = {n:,}, category held by", "std.error", "95 % interval", "if asked directly")
+    for row in foreseen:
+        cells = f"{row.standard_error:.4f}", f"± {row.half_width:.4f}", f"± {row.direct_half_width:.4f}"
+        table.add_row(f"{100 * row.share:g} %", *cells)
+    return table
+
+
+def _times(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "unbounded"
+
+
+def _demand(design: Design) -> str:
+    return design.demand.describe() if design.demand else "none stated"
+
+
+def _fraction(value: Fraction | float) -> str:
+    if not isinstance(value, Fraction):
+        return "unbounded"
+    text = str(value)
+    return text if len(text) <= _DIGITS_OF_A_FRACTION else f"{text[:_DIGITS_OF_A_FRACTION]}… (--json has all digits)"
