@@ -88,7 +88,8 @@ def estimate(
     if plot is not None:
         from maskwell.views.estimate import chart, save_chart
 
-        save_chart(chart(result, level=level), plot)
+        picture = chart(result, level=level, method=interval.value, simultaneous=simultaneous)
+        save_chart(picture, plot)
     if table not in (None, STANDARD):
         save(Path(table), _csv(result, limits))
     if json:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from maskwell.arithmetic import log_above
 from maskwell.demands import Demand
 from maskwell.designs.labels import Label, Missing, read_column, shown
-from maskwell.errors import DesignError
+from maskwell.errors import DataError, DesignError
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan, draw
 
@@ -219,7 +219,10 @@ class Design(ABC):
         simulations. A missing value is an error unless ``missing="keep"``, which leaves an empty report: non-response
         is then visible.
         """
-        return self._mask(values, Source(key, ids, seed), missing, first=0)
+        reports = self._mask(values, Source(key, ids, seed), missing, first=0)
+        if len(reports) and reports.missing is not None and reports.missing.all():
+            raise DataError(f"values are missing in all {len(reports)} rows; there is nothing to mask.")
+        return reports
 
     def mask_batches(
         self,

@@ -143,9 +143,7 @@ def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:
             'pass missing="keep" to leave those reports empty, or recode them as a category of their own.'
         )
     if n_absent == n:
-        if n:
-            raise DataError(f"values are missing in all {n} rows; there is nothing to mask.")
-        return Column(0, lambda start, stop: np.empty(0, np.uint32))
+        return Column(n, lambda start, stop: np.zeros(stop - start, np.uint32), np.ones(n, np.bool_) if n else None)
     if pa.types.is_dictionary(array.type):
         by_entry = _positions(array.dictionary, labels)
         positions = pc.take(by_entry, array.indices)
