@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import masking, memory, subsets
+from bench import masking, memory, risk, subsets
 
 
 def _line(what: str, figure: str, ratio: str = "") -> None:
@@ -37,6 +37,7 @@ def main(quick: bool) -> None:
         _line(f"gamma_diagonal mask, n = {size:,}", f"{cost:.2f} ns", f"{cost / per_record[sizes[0]]:.2f} x the first")
     for size in sizes[1:]:
         _line(f"mask_batches, n = {size:,}", f"{memory.added_mebibytes(size):.1f} MiB", "beyond a batch (below 64)")
+    risk.report(_line, quick)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+"""Assess a file: who in it could be recognised by what others may know of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.risk.columns import Floats, encode, names_of, numbers, read_columns
+from maskwell.risk.diversity import diversity
+from maskwell.risk.frequencies import cross_classify
+from maskwell.risk.modelled import MODELS, model_risk
+from maskwell.risk.report import RiskReport
+from maskwell.risk.zeros import read_zeros
+
+_WEIGHTS = "weights="
+
+
+def assess(
+    table: Any,
+    keys: Sequence[str] | str,
+    weights: Any = None,
+    population_size: float | None = None,
+    *,
+    sensitive: Sequence[str] | str = (),
+    model: str | Sequence[Sequence[str]] = MODELS[0],
+    structural_zeros: Sequence[Any] | None = None,
+) -> RiskReport:
+    """The identification risk of a table's records by the columns ``keys``, which an intruder may know.
+
+    ``weights``, a column's name or a number per row, says how many people each record stands for; ``population_size``
+    says how many there are, and is the sum of the weights unless given. With neither the file is counted, but nothing
+    is said of the population: tau1 and tau2 are None.
+
+    ``model`` is the log-linear model behind tau1 and tau2: "stepwise" adds interactions of two keys while the fit
+    statistics ask for them, "independence" has none, "two-way" has all, and a list names them, as in
+    ``[("sex", "age"), ("age", "area", "race")]``. One sampling fraction holds for all cells.
+
+    ``structural_zeros`` lists impossible combinations, as in ``[{"age": ["0-4", "5-9"], "marital": "married"}]``.
+    ``sensitive`` names columns whose diversity within cells is counted. A missing value of a key or of a sensitive
+    column is a category of its own.
+
+    >>> table = {"sex": ["f", "f", "m", "m", "m"], "age": [30, 30, 30, 40, 40]}
+    >>> report = assess(table, keys=["sex", "age"], population_size=50)
+    >>> report.sample_uniques, round(report.tau1, 3), round(report.tau2, 3)
+    (1, 0.0, 0.062)
+    """
+    key_names, sensitive_names = names_of(keys, "keys"), names_of(sensitive, "sensitive")
+    if not key_names:
+        raise DataError("keys must name one column or more; got none.")
+    both = [name for name in sensitive_names if name in key_names]
+    if both:
+        raise DataError(f"{both[0]!r} is both a key and sensitive; a column that an intruder knows is a key only.")
+    weight_names = (weights,) if isinstance(weights, str) else ()
+    columns = read_columns(table, list(dict.fromkeys((*key_names, *sensitive_names, *weight_names))))
+    n = len(columns[key_names[0]])
+    weight = _weights(weights, columns, n)
+    size = _population_size(population_size, weight, n)
+
+    coded = [encode(columns[name], name) for name in key_names]
+    cells, cell_of_record = cross_classify(coded, weight)
+    zeros = read_zeros(structural_zeros, cells)
+    return RiskReport(
+        cells,
+        cell_of_record,
+        size,
+        None if size is None else model_risk(cells, model, n / size, zeros),
+        {column.name: column.missing for column in coded},
+        {name: diversity(cells.counts, cell_of_record, encode(columns[name], name)) for name in sensitive_names},
+    )
+
+
+def _weights(weights: Any, columns: dict[str, Any], n: int) -> Floats | None:
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        return numbers(columns[weights], weights)
+    given = numbers(read_columns({_WEIGHTS: weights}, [_WEIGHTS])[_WEIGHTS], _WEIGHTS)
+    if len(given) != n:
+        raise DataError(f"weights must hold one number per row; got {len(given)} for {n} rows.")
+    return given
+
+
+def _population_size(given: Any, weights: Floats | None, n: int) -> float | None:
+    if given is None:
+        if weights is None:
+            return None
+        total = float(weights.sum())
+        if total < n:
+            raise DataError(
+                f"weights sum to {total:.6g}, less than the {n} records; a weight is the number of people that a "
+                "record stands for, so scale them to the population or give population_size."
+            )
+        return total
+    number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+    if not number or not math.isfinite(given) or given < n:
+        raise DataError(f"population_size must be a number of at least the {n} records; got {given!r}.")
+    return float(given)

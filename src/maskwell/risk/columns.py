@@ -1,0 +1,149 @@
+"""Columns of any table as category codes: pandas, Polars, Arrow, anything narwhals reads, or a mapping of columns.
+
+A code is the position of a label among the sorted labels that occur, so that it does not depend on where the table came
+from. A missing value is a category of its own, the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.errors import DataError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One column: a code per row, the label of each code, and how many values are missing.
+
+    The label of missing values is None.
+    """
+
+    name: str
+    codes: NDArray[Any]
+    labels: tuple[Any, ...]
+    missing: int
+
+    @property
+    def size(self) -> int:
+        """The number of categories, a missing one included."""
+        return len(self.labels)
+
+
+def names_of(value: Any, parameter: str) -> tuple[str, ...]:
+    """Column names from one name or a list of them."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{parameter} must be a list of column names; got {type(value).__name__}.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{parameter} names the column {twice!r} more than once.")
+    return names
+
+
+def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The named columns as Arrow arrays, all of one length."""
+    columns = {name: _arrow(column, name) for name, column in _native_columns(table, names).items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise DataError("the columns of a table must have equally many rows.")
+    if lengths <= {0}:
+        raise DataError("the table has no rows; there is nothing to assess.")
+    return columns
+
+
+def _native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    if isinstance(table, Mapping):
+        _refuse_unknown(names, [str(name) for name in table])
+        return {name: table[name] for name in names}
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table)
+    except TypeError:
+        raise DataError(
+            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
+        ) from None
+    available = frame.collect_schema().names() if isinstance(frame, nw.LazyFrame) else frame.columns
+    _refuse_unknown(names, available)
+    wanted = frame.select(*names)
+    eager = wanted.collect() if isinstance(wanted, nw.LazyFrame) else wanted
+    return {name: eager[name].to_native() for name in names}
+
+
+def _refuse_unknown(names: Sequence[str], available: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in available]
+    if unknown:
+        raise DataError(f"the table has no column {unknown[0]!r}; it has {', '.join(available)}.")
+
+
+def _arrow(values: Any, name: str) -> Any:
+    """Any column as one Arrow array."""
+    import pyarrow as pa
+
+    try:
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            array = values
+        elif hasattr(values, "to_arrow"):
+            array = values.to_arrow()
+        else:
+            array = pa.array(values, from_pandas=True)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.unify_dictionaries().combine_chunks()
+        return array
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        # Arrow's own message would quote a value.
+        raise DataError(f"column {name!r} is of mixed or unreadable type; cast it to one type first.") from None
+
+
+def encode(array: Any, name: str) -> Coded:
+    """Codes of a column, over the labels that occur in it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    try:
+        entries = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
+    except pa.ArrowException:
+        raise DataError(f"column {name!r} is of type {array.type}, which has no categories; cast it first.") from None
+    found = entries.dictionary.to_pylist()
+    raw = pc.fill_null(entries.indices.cast(pa.int32()), len(found)).to_numpy(zero_copy_only=False)
+    used = np.bincount(raw, minlength=len(found) + 1)
+    # The last raw code stands for nulls; a NaN, or a null inside the dictionary, is missing as well.
+    absent = {code for code, label in enumerate(found) if label is None or label != label} | {len(found)}
+    occurring = {found[code] for code in np.flatnonzero(used).tolist() if code not in absent}
+    labels: tuple[Any, ...] = tuple(sorted(occurring, key=_sort_key))
+    position = {label: code for code, label in enumerate(labels)}
+    final = [len(labels) if code in absent else position.get(found[code], -1) for code in range(len(found) + 1)]
+    missing = int(used[sorted(absent)].sum())
+    return Coded(name, np.array(final, np.int32)[raw], (*labels, None) if missing else labels, missing)
+
+
+def _sort_key(label: Any) -> tuple[str, Any]:
+    # Whole and decimal numbers are one kind: a table that turned 1 into 1.0 keeps its order.
+    return ("number" if isinstance(label, (int, float)) else type(label).__name__, label)
+
+
+def numbers(array: Any, name: str) -> Floats:
+    """A column of weights: positive finite numbers, none missing."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    if not (kinds.is_integer(array.type) or kinds.is_floating(array.type) or kinds.is_decimal(array.type)):
+        raise DataError(f"weights {name!r} are of type {array.type}; weights must be numbers.")
+    values: Floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        raise DataError(
+            f"weights {name!r} are missing, zero or negative in {int(wrong.sum())} of {len(values)} rows, "
+            f"first in row {int(np.argmax(wrong))}; a weight is the number of people that a record stands for."
+        )
+    return values

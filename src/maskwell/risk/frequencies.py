@@ -1,0 +1,121 @@
+"""How many records share each combination of the keys, counted without a table of all combinations.
+
+A row's codes become one integer in mixed radix; distinct integers are found by counting where they are few and by
+hashing where they are many. Time and memory grow with the rows, whatever the number of possible cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.risk.columns import Coded, Floats, Ints
+
+_LARGEST_RADIX = 2**62
+_FEW = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The occupied cells of the keys' cross-classification, in the order of their codes."""
+
+    keys: tuple[str, ...]
+    labels: tuple[tuple[Any, ...], ...]
+    codes: NDArray[Any]
+    counts: Ints
+    population: Floats | None = None
+    """The sum of weights of each cell, if there are weights: its estimated population frequency."""
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return int(self.counts.sum())
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of categories of each key."""
+        return tuple(len(labels) for labels in self.labels)
+
+    @property
+    def possible(self) -> int:
+        """The number of combinations of the categories that occur."""
+        return math.prod(self.shape)
+
+    def records_of_size(self, size: int) -> int:
+        """The number of records in cells of this size."""
+        return size * int((self.counts == size).sum())
+
+    def records_below(self, k: int) -> int:
+        """The number of records that share their cell with fewer than ``k - 1`` others."""
+        return int(self.counts[self.counts < k].sum())
+
+    def without(self, key: str) -> Cells:
+        """The cells that remain when one key is not used."""
+        kept = [i for i, name in enumerate(self.keys) if name != key]
+        index, first = group([self.codes[:, i] for i in kept], [self.shape[i] for i in kept], len(self))
+        return Cells(
+            tuple(self.keys[i] for i in kept),
+            tuple(self.labels[i] for i in kept),
+            self.codes[first][:, kept],
+            sums(index, self.counts).astype(np.int64),
+            None if self.population is None else sums(index, self.population),
+        )
+
+
+def cross_classify(columns: Sequence[Coded], weights: Floats | None = None) -> tuple[Cells, Ints]:
+    """The occupied cells, and the cell of every row."""
+    codes, sizes = [column.codes for column in columns], [column.size for column in columns]
+    index, first = group(codes, sizes, len(codes[0]))
+    cells = Cells(
+        tuple(column.name for column in columns),
+        tuple(column.labels for column in columns),
+        np.stack([code[first] for code in codes], axis=1),
+        np.bincount(index),
+        None if weights is None else sums(index, weights),
+    )
+    return cells, index
+
+
+def sums(index: Ints, values: NDArray[Any]) -> Floats:
+    """The sum of the values of each group."""
+    return np.bincount(index, values).astype(np.float64, copy=False)
+
+
+def group(codes: Sequence[NDArray[Any]], sizes: Sequence[int], n: int) -> tuple[Ints, Ints]:
+    """The rank of every row's combination among those that occur, and the first row of each combination."""
+    ids, radix = np.zeros(n, np.int64), 1
+    for code, size in zip(codes, sizes, strict=True):
+        if radix * size > _LARGEST_RADIX:
+            ids = _ranks(ids, radix)
+            radix = int(ids.max()) + 1
+        ids = ids * size + code
+        radix *= size
+    index = _ranks(ids, radix)
+    first = np.empty(int(index.max()) + 1, np.int64)
+    # The last assignment stays, so that going backwards leaves the first row.
+    first[index[::-1]] = np.arange(n - 1, -1, -1)
+    return index, first
+
+
+def _ranks(ids: Ints, radix: int) -> Ints:
+    """The rank of every integer below ``radix`` among the distinct ones."""
+    if radix <= max(_FEW, 2 * len(ids)):
+        lookup = np.cumsum(np.bincount(ids, minlength=radix) > 0) - 1
+        ranks: Ints = lookup[ids]
+        return ranks
+    import pyarrow as pa
+
+    entries = pa.array(ids).dictionary_encode()
+    order = np.argsort(entries.dictionary.to_numpy())
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    ranks = rank[entries.indices.to_numpy()]
+    return ranks

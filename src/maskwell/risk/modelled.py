@@ -1,0 +1,134 @@
+"""A log-linear model at work: the risk it gives every occupied cell, and how well it suits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import EstimationError
+from maskwell.risk.columns import Floats, names_of
+from maskwell.risk.frequencies import Cells
+from maskwell.risk.loglinear import Fit, Interaction, fit
+from maskwell.risk.misfit import Misfit, misfit
+from maskwell.risk.poisson import match_chance, uniqueness, unsampled
+from maskwell.risk.stepwise import Step, choose
+from maskwell.risk.zeros import Zero
+
+MODELS = ("stepwise", "independence", "two-way")
+
+
+@dataclass(frozen=True, eq=False)
+class Modelled:
+    """A fitted model for a sampling fraction; ``name`` is how it was asked for."""
+
+    name: str
+    cells: Cells
+    fraction: float
+    fit: Fit
+    steps: tuple[Step, ...] = ()
+    """The models on the way, if the model was chosen stepwise."""
+
+    @cached_property
+    def _others(self) -> Floats:
+        return unsampled(self.fit.means(self.cells.codes), self.fraction)
+
+    @cached_property
+    def uniqueness(self) -> Floats:
+        """For every occupied cell, the chance that its only record is unique in the population; 0 in larger cells."""
+        return np.where(self.cells.counts == 1, uniqueness(self._others), 0.0)
+
+    @cached_property
+    def match_chances(self) -> Floats:
+        """For every occupied cell, the chance that a match with one of its records is right, E[1/F | f]."""
+        return match_chance(self.cells.counts, self._others)
+
+    @cached_property
+    def tau1(self) -> float:
+        """The expected number of sample uniques that are unique in the population."""
+        return float(self.uniqueness.sum())
+
+    @cached_property
+    def tau2(self) -> float:
+        """The expected number of correct matches among the sample uniques."""
+        single = self.cells.counts == 1
+        return float(match_chance(self.cells.counts[single], self._others[single]).sum())
+
+    @cached_property
+    def expected_matches(self) -> float:
+        """The expected number of correct matches among all records."""
+        return float(self.match_chances @ self.cells.counts)
+
+    @cached_property
+    def misfit(self) -> Misfit:
+        """The fit statistics B1 and B2."""
+        return self.steps[-1].misfit if self.steps else misfit(self.cells, self.fit, self.fraction)
+
+    @property
+    def interactions(self) -> tuple[tuple[str, ...], ...]:
+        """The interactions of the model, by key names."""
+        return tuple(tuple(self.cells.keys[i] for i in one) for one in self.fit.interactions)
+
+    def without(self, key: str) -> Modelled:
+        """The same model of the remaining keys."""
+        gone = self.cells.keys.index(key)
+
+        def moved(keys: Sequence[int]) -> Interaction:
+            return tuple(i - (i > gone) for i in keys if i != gone)
+
+        interactions = dict.fromkeys(moved(one) for one in self.fit.interactions)
+        zeros = [Zero(moved(zero.keys), zero.codes) for zero in self.fit.zeros if gone not in zero.keys]
+        cells = self.cells.without(key)
+        return Modelled(self.name, cells, self.fraction, fit(cells, [i for i in interactions if len(i) > 1], zeros))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file's figures."""
+        found = self.misfit
+        return {
+            "name": self.name,
+            "interactions": [list(one) for one in self.interactions],
+            "converged": self.fit.converged,
+            "tau1": self.tau1,
+            "tau2": self.tau2,
+            "expected_matches": self.expected_matches,
+            "b1": found.b1,
+            "b2": found.b2,
+            "z1": found.z1,
+            "z2": found.z2,
+            "verdict": found.verdict,
+        }
+
+
+def model_risk(cells: Cells, model: Any, fraction: float, zeros: Sequence[Zero] = ()) -> Modelled:
+    """Fit the model that was asked for: by its name, or by a list of interactions."""
+    if model == "stepwise":
+        chosen, steps = choose(cells, fraction, zeros)
+        return Modelled(model, cells, fraction, chosen, steps)
+    if isinstance(model, str):
+        if model not in MODELS:
+            raise EstimationError(
+                f"model must be one of {', '.join(MODELS)} or a list of interactions such as [('sex', 'age')]; "
+                f"got {model!r}."
+            )
+        interactions = list(combinations(range(len(cells.keys)), 2)) if model == "two-way" else []
+        return Modelled(model, cells, fraction, fit(cells, interactions, zeros))
+    if not isinstance(model, Sequence):
+        raise EstimationError(f"model must be a name or a list of interactions; got {type(model).__name__}.")
+    return Modelled("given", cells, fraction, fit(cells, [_interaction(one, cells) for one in model], zeros))
+
+
+def _interaction(declared: Any, cells: Cells) -> Interaction:
+    if isinstance(declared, str):
+        raise EstimationError(
+            f"an interaction is a tuple of two keys or more, such as ('sex', 'age'); got {declared!r}."
+        )
+    names = names_of(declared, "an interaction in model")
+    unknown = [name for name in names if name not in cells.keys]
+    if unknown or len(names) < 2:
+        wrong = f"names {unknown[0]!r}, which is no key" if unknown else f"{names!r} has fewer than two keys"
+        raise EstimationError(f"an interaction in model {wrong}; keys: {', '.join(cells.keys)}.")
+    return tuple(sorted(cells.keys.index(name) for name in names))

@@ -1,0 +1,202 @@
+"""What an assessment found: per file, per key, per cell and per record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from maskwell.errors import EstimationError
+from maskwell.risk.columns import Floats, Ints
+from maskwell.risk.diversity import Diversity
+from maskwell.risk.drivers import Driver, drivers
+from maskwell.risk.frequencies import Cells
+from maskwell.risk.individual import individual_risk
+from maskwell.risk.modelled import Modelled
+
+SIZES = (2, 3, 5, 10)
+"""The k of the k-anonymity counts that a summary shows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskReport:
+    """The identification risk of a file. Figures that need the population's size are None where it is unknown."""
+
+    cells: Cells
+    """The occupied cells of the keys' cross-classification."""
+    cell_of_record: Ints
+    """The position in ``cells`` of every row of the table."""
+    population_size: float | None
+    modelled: Modelled | None
+    """The log-linear model with the risks it gives; None where the size of the population is unknown."""
+    missing: Mapping[str, int]
+    """How many values of each key are missing. Missing is a category of its own: it matches itself and nothing else."""
+    diversity: Mapping[str, Diversity]
+    """The l-diversity of each sensitive column."""
+
+    # Counts in the file.
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.cell_of_record)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that an intruder may know."""
+        return self.cells.keys
+
+    @cached_property
+    def sample_uniques(self) -> int:
+        """Records that share their combination of keys with no other."""
+        return self.cells.records_of_size(1)
+
+    @cached_property
+    def sample_doubles(self) -> int:
+        """Records that share it with exactly one other."""
+        return self.cells.records_of_size(2)
+
+    @cached_property
+    def k(self) -> int:
+        """The size of the smallest occupied cell: the file is k-anonymous for this k."""
+        return int(self.cells.counts.min())
+
+    def records_below(self, k: int) -> int:
+        """Records in cells of fewer than ``k`` records: those that k-anonymity would have to change."""
+        return self.cells.records_below(k)
+
+    # Risks that reach beyond the file.
+
+    @property
+    def sampling_fraction(self) -> float | None:
+        """The records' share of the population."""
+        return None if self.population_size is None else self.n / self.population_size
+
+    @property
+    def tau1(self) -> float | None:
+        """The expected number of sample uniques that are unique in the population."""
+        return None if self.modelled is None else self.modelled.tau1
+
+    @property
+    def tau2(self) -> float | None:
+        """The expected number of correct matches among the sample uniques."""
+        return None if self.modelled is None else self.modelled.tau2
+
+    @property
+    def expected_matches(self) -> float | None:
+        """The expected number of correct matches when every record is matched, by the model."""
+        return None if self.modelled is None else self.modelled.expected_matches
+
+    @property
+    def b1(self) -> float | None:
+        """The fit statistic of tau1: positive if the model is too simple, negative if it follows single records."""
+        return None if self.modelled is None else self.modelled.misfit.b1
+
+    @property
+    def b2(self) -> float | None:
+        """The fit statistic of tau2."""
+        return None if self.modelled is None else self.modelled.misfit.b2
+
+    @cached_property
+    def _cell_risk(self) -> Floats:
+        counts = self.cells.counts
+        if self.cells.population is not None:
+            return individual_risk(counts, self.cells.population)
+        fraction = self.sampling_fraction or 1.0
+        return individual_risk(counts, counts / fraction)
+
+    @cached_property
+    def records(self) -> Floats:
+        """For every row of the table, the chance that a match with it is right, from the weights of its cell.
+
+        Without weights every record stands for ``population_size / n`` people. Without either the chance is one over
+        the size of the cell: the file is then taken as the whole population.
+        """
+        return self._cell_risk[self.cell_of_record]
+
+    # Where the risk comes from.
+
+    @cached_property
+    def by_key(self) -> tuple[Driver, ...]:
+        """What would remain without each key, the key that drives the risk most first."""
+        return drivers(self.cells, self.modelled)
+
+    # Forms.
+
+    def summary(self) -> str:
+        """The assessment in plain text."""
+        from maskwell.risk.summary import summarize
+
+        return summarize(self)
+
+    def to_frame(
+        self,
+        of: Literal["records", "cells", "keys"] = "records",
+        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+    ) -> Any:
+        """A data frame with a line per record, in the order of the table, per occupied cell, or per key."""
+        import narwhals as nw
+
+        if of not in ("records", "cells", "keys"):
+            raise EstimationError(f'to_frame takes of="records", "cells" or "keys"; got {of!r}.')
+        columns = self._key_columns() if of == "keys" else self._risk_columns(of)
+        try:
+            return nw.from_dict(columns, backend=backend).to_native()
+        except ImportError:
+            raise EstimationError(
+                f"to_frame(backend={backend!r}) needs {backend} to be installed; pyarrow always is."
+            ) from None
+
+    def _key_columns(self) -> dict[str, Any]:
+        rows = [driver.to_dict() for driver in self.by_key]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def _risk_columns(self, of: str) -> dict[str, Any]:
+        cells: dict[str, Any] = {"cell_size": self.cells.counts, "individual_risk": self._cell_risk}
+        if self.modelled is not None:
+            cells["modelled_risk"] = self.modelled.match_chances
+            # Nobody in a cell of two or more is unique in the population.
+            cells["uniqueness"] = self.modelled.uniqueness
+        for name, column in self.diversity.items():
+            cells[f"distinct {name}"] = column.distinct
+        if of == "records":
+            return {name: values[self.cell_of_record] for name, values in cells.items()}
+        labels = {
+            key: [own[code] for code in self.cells.codes[:, i].tolist()]
+            for i, (key, own) in enumerate(zip(self.keys, self.cells.labels, strict=True))
+        }
+        return labels | cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file's figures as plain numbers and text, ready for JSON; no record or cell is singled out."""
+        return {
+            "records": self.n,
+            "keys": dict(zip(self.keys, self.cells.shape, strict=True)),
+            "missing": {key: count for key, count in self.missing.items() if count},
+            "cells_possible": self.cells.possible,
+            "cells_occupied": len(self.cells),
+            "sample_uniques": self.sample_uniques,
+            "sample_doubles": self.sample_doubles,
+            "k": self.k,
+            "records_below": {k: self.records_below(k) for k in SIZES},
+            "individual_matches": float(self._cell_risk @ self.cells.counts),
+            "largest_individual_risk": float(self._cell_risk.max()),
+            "population_size": self.population_size,
+            "sampling_fraction": self.sampling_fraction,
+            "model": None if self.modelled is None else self.modelled.to_dict(),
+            "diversity": {
+                name: {"l_distinct": d.l_distinct, "l_entropy": d.l_entropy, "revealed": d.revealed}
+                for name, d in self.diversity.items()
+            },
+            "by_key": [driver.to_dict() for driver in self.by_key],
+        }
+
+    def __repr__(self) -> str:
+        tau = "" if self.tau1 is None or self.tau2 is None else f", tau1 {self.tau1:.4g}, tau2 {self.tau2:.4g}"
+        return f"<risk of {self.n} records over {len(self.keys)} keys: {self.sample_uniques} uniques{tau}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.summary())}</pre>"

@@ -1,0 +1,89 @@
+"""An assessment as text: what is in the file, what that means beyond it, and which keys it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from maskwell.risk.modelled import Modelled
+
+if TYPE_CHECKING:
+    from maskwell.risk.report import RiskReport
+
+
+def summarize(report: RiskReport) -> str:
+    """The lines of ``RiskReport.summary``."""
+    return "\n".join([*_file(report), "", *_population(report), *_diversity(report), "", *_keys(report)])
+
+
+def _file(report: RiskReport) -> Iterator[str]:
+    from maskwell.risk.report import SIZES
+
+    cells, n = report.cells, report.n
+    yield f"{n:,} records over {len(report.keys)} keys: {', '.join(report.keys)}"
+    yield f"{len(cells):,} of {cells.possible:,} possible cells are occupied"
+    uniques = report.sample_uniques
+    yield f"{uniques:,} sample uniques ({_percent(uniques, n)}), {report.sample_doubles:,} records in pairs"
+    below = ", ".join(f"{report.records_below(k):,} below {k}" for k in SIZES)
+    yield f"records in cells by size: {below}; the file is {report.k}-anonymous"
+    for key, count in report.missing.items():
+        if count:
+            yield f"{key} is missing in {count:,} records; missing is treated as a category of its own"
+
+
+def _population(report: RiskReport) -> Iterator[str]:
+    found = report.modelled
+    if found is None or report.population_size is None:
+        yield "tau1 and tau2 need weights= or population_size=: how many people the file was drawn from is not known"
+        return
+    uniques = report.sample_uniques
+    yield f"in a population of {report.population_size:,.0f} (sampling fraction {found.fraction:.4g}), by the model:"
+    yield f"  tau1 = {found.tau1:,.1f} sample uniques are unique there ({_percent(found.tau1, uniques)} of them)"
+    yield f"  tau2 = {found.tau2:,.1f} matches with sample uniques are right ({_percent(found.tau2, uniques)})"
+    yield f"  {found.expected_matches:,.1f} matches are right when all records are matched"
+    yield f"individual risk: at most {report.records.max():.4g}, {report.records.sum():,.1f} correct matches expected"
+    yield f"model: {_model(found)}"
+    if report.cells.population is not None:
+        yield "  weights enter the individual risk; the model takes one sampling fraction for all cells"
+    fit = found.misfit
+    yield f"  B1 = {fit.b1:,.1f} (z = {fit.z1:.1f}), B2 = {fit.b2:,.1f} (z = {fit.z2:.1f}): {_VERDICTS[fit.verdict]}"
+    if not found.fit.converged:
+        yield f"  the fit stopped before it converged; its margins are off by up to {found.fit.gap:.2g} records"
+
+
+_VERDICTS = {
+    "fits": "no sign of misfit",
+    "too simple": "the model is too simple, and tau1 and tau2 are probably too high; add interactions",
+    "too rich": "the model follows single records, and tau1 and tau2 are probably too low; leave out interactions",
+}
+
+
+def _model(found: Modelled) -> str:
+    if not found.interactions:
+        return f"{found.name}: keys independent" if found.name != "independence" else "independence"
+    if found.name == "two-way":
+        return "all two-way interactions"
+    return f"{found.name}, with {', '.join(' x '.join(one) for one in found.interactions)}"
+
+
+def _diversity(report: RiskReport) -> Iterator[str]:
+    for name, column in report.diversity.items():
+        yield (
+            f"{name}: {column.l_distinct}-diverse (entropy {column.l_entropy:.3g}); "
+            f"{column.revealed:,} records reveal it although others share their cell"
+        )
+
+
+def _keys(report: RiskReport) -> Iterator[str]:
+    width = max(len(key) for key in report.keys)
+    modelled = report.modelled is not None
+    yield f"{'without':{width}}  categories   uniques" + ("      tau1      tau2" if modelled else "") + "   risk gone"
+    for driver in report.by_key:
+        tau = f"{driver.tau1_without:10,.1f}{driver.tau2_without:10,.1f}" if modelled else ""
+        yield (
+            f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{driver.contribution:11.0%}"
+        )
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"
