@@ -318,37 +318,61 @@ def fill_id_blocks(ids: Array, blocks: Array) -> None:
         blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _place(low: Any, high: Any, pick: Any, inside: Any, n_in: Any, n_out: Any, unfair_in: Any, unfair_out: Any) -> Any:
+    """The place of a block in the truth's list, those that hold it first, and whether its pick was a rejected one."""
+    held = (np.uint64(low) | (np.uint64(high) << _U32)) < inside
+    product = np.uint64(pick) * (n_in if held else n_out)
+    unfair = unfair_in if held else unfair_out
+    return np.uint32((product >> _U32) + (np.uint64(0) if held else n_in)), np.uint8((product & _LOW32) < unfair)
+
+
 @njit(nogil=True, cache=True)
 def blocks(
-    truth: Array,
-    words: Array,
-    stride: int,
-    n_inside: int,
-    inside: Any,
-    always_inside: bool,
-    table: Array,
-    out: Array,
-    exhausted: Array,
+    truth: Array, words: Array, stride: int, n_inside: int, inside: Any, table: Array, out: Array, exhausted: Array
 ) -> None:
-    """A block: ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then those that do not."""
-    n_outside = table.shape[1] - n_inside
-    unfair_inside, unfair_outside = (1 << 32) % n_inside, (1 << 32) % max(n_outside, 1)
+    """A block, from 3 words: ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then the others."""
+    n_in, n_out = np.uint64(n_inside), np.uint64(table.shape[1] - n_inside)
+    unfair_in, unfair_out = _TWO32 % n_in, _TWO32 % n_out
+    places = np.empty(len(truth), np.uint32)
+    # The places first, without a branch and at a constant stride, so that this loop compiles to vector instructions.
+    if stride == 3:
+        for i in range(len(truth)):
+            at = i * 3
+            places[i], exhausted[i] = _place(
+                words[at], words[at + 1], words[at + 2], inside, n_in, n_out, unfair_in, unfair_out
+            )
+    else:
+        for i in range(len(truth)):
+            at = i * stride
+            last = at + 2
+            places[i], exhausted[i] = _place(
+                words[at], words[at + 1], words[last], inside, n_in, n_out, unfair_in, unfair_out
+            )
+            while exhausted[i] and last + 1 < at + stride:
+                last += 1
+                places[i], exhausted[i] = _place(
+                    words[at], words[at + 1], words[last], inside, n_in, n_out, unfair_in, unfair_out
+                )
+    for i in range(len(truth)):
+        out[i] = table[truth[i], places[i]]
+
+
+@njit(nogil=True, cache=True)
+def blocks_inside(
+    truth: Array, words: Array, stride: int, n_inside: int, table: Array, out: Array, exhausted: Array
+) -> None:
+    """A block that holds the truth, from one word: one of the first ``n_inside`` of ``table[truth]``."""
+    unfair = np.uint32(_TWO32 % np.uint64(n_inside))
     for i in range(len(truth)):
         at = i * stride
-        end = at + stride
-        held = always_inside
-        if not always_inside:
-            held = _pair(words, at) < inside
-            at += 2
-        choices = np.uint64(n_inside if held else n_outside)
-        unfair = np.uint64(unfair_inside if held else unfair_outside)
-        product = np.uint64(words[at]) * choices
-        at += 1
-        while (product & _LOW32) < unfair and at < end:
-            product = np.uint64(words[at]) * choices
-            at += 1
-        exhausted[i] = (product & _LOW32) < unfair
-        out[i] = table[truth[i], np.int64(product >> _U32) + (0 if held else n_inside)]
+        product = np.uint64(words[at]) * np.uint64(n_inside)
+        more = 1
+        while np.uint32(product) < unfair and more < stride:
+            product = np.uint64(words[at + more]) * np.uint64(n_inside)
+            more += 1
+        exhausted[i] = np.uint32(product) < unfair
+        out[i] = table[truth[i], product >> _U32]
 
 
 @njit(nogil=True, cache=True)

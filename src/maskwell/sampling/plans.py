@@ -196,11 +196,12 @@ class BlockPlan:
         return np.empty(n, self.table.dtype)
 
     def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        from maskwell.sampling.kernels import blocks
+        from maskwell.sampling.kernels import blocks, blocks_inside
 
-        always = self.inside == TOTAL
-        weight = np.uint64(0 if always else self.inside)
-        blocks(truth, words, stride, self.n_inside, weight, always, self.table, out, exhausted)
+        if self.inside == TOTAL:
+            blocks_inside(truth, words, stride, self.n_inside, self.table, out, exhausted)
+        else:
+            blocks(truth, words, stride, self.n_inside, np.uint64(self.inside), self.table, out, exhausted)
 
 
 def worker_count(n: int) -> int:
