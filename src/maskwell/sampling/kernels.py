@@ -6,12 +6,14 @@ A record reads its 32-bit words from left to right; a browser that reads the sam
 * Another category for a one-category report: one word x gives floor(x r / 2^32) with r = k - 1; rejected, and the
   next word read, if x r mod 2^32 is less than 2^32 mod r. Every value is then exactly equally likely.
 * An outcome is the first whose cumulative weight exceeds a 64-bit number; nothing is read if there is only one.
-* A set: 64-bit mask words are filled with independent bits of probability ``start / 2^bits`` (for each binary digit
-  of ``start``, lowest first, a random number for every mask word in turn is joined to it by AND if 0, by OR if 1), the
-  truth's bit is forced, then categories are picked, to be added or removed, until the size is right; a pick that is the
-  truth or is already so is passed over. A pick is the rule above with r = k on 16-bit halves of the following words,
-  low half first. Before and after each step all other categories are exchangeable, so the final set is exactly uniform
-  among those of its size.
+* A set: its other members (or, if more than half of the other categories are in it, those that are not) are drawn as
+  a mask of 64-bit words. The mask is filled with independent bits of probability ``start / 2^bits`` (for each binary
+  digit of ``start``, lowest first, a random number for every mask word in turn is joined to it by AND if 0, by OR if 1)
+  and the truth's bit is cleared. While there are too few, a pick among the k categories is added, or passed over if it
+  is the truth or there already; while there are too many, a pick among the c members removes that one, counted from the
+  lowest. A pick is the rule above with r = k or c on 16-bit halves of the following words, low half first. Last, the
+  mask is inverted if it held the absent ones, and the truth's bit is set or cleared. Before and after each step all
+  categories but the truth are exchangeable, so the set is exactly uniform among those of its size.
 * A block: a 64-bit number below the weight inside says that the block holds the truth; nothing is read if it always
   does. One word, by the rule for another category with r the number of such blocks, picks one of them in rising order.
 
@@ -112,6 +114,26 @@ def _outcome(u: Any, cumulative: Array) -> Any:
     return low
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _half(words: Array, half: int) -> Any:
+    return (np.int64(words[half >> 1]) >> ((half & 1) << 4)) & 65535
+
+
+@njit(nogil=True, cache=True)
+def _remove_member(mask: Array, rank: int) -> None:
+    """Clear the set bit that has ``rank`` set bits below it."""
+    w = 0
+    count = _popcount(mask[0])
+    while rank >= count:
+        rank -= count
+        w += 1
+        count = _popcount(mask[w])
+    rest = mask[w]
+    for _ in range(rank):
+        rest &= rest - _U1
+    mask[w] ^= rest & (~rest + _U1)
+
+
 @njit(nogil=True, cache=True)
 def subsets(
     truth: Array,
@@ -119,14 +141,15 @@ def subsets(
     stride: int,
     k: int,
     cumulative: Array,
-    sizes: Array,
+    wanted: Array,
+    inverted: Array,
     inside: Array,
     bits: Array,
     start: Array,
     out: Array,
     exhausted: Array,
 ) -> None:
-    """A set as a bit mask; outcome ``o`` has ``sizes[o]`` members, the truth among them iff ``inside[o]``."""
+    """A set as a bit mask: outcome ``o`` draws ``wanted[o]`` categories besides the truth, those in the set or not."""
     n_mask = (k + 63) // 64
     n_bytes = out.shape[1]
     mask = np.zeros(n_mask, np.uint64)
@@ -142,12 +165,10 @@ def subsets(
         if at + 2 * bits[o] * n_mask > end:
             exhausted[i] = 1
             continue
-        numerator = start[o]
-        fill = ~np.uint64(0) if bits[o] == 0 and numerator == 1 else np.uint64(0)
         for w in range(n_mask):
-            mask[w] = fill
+            mask[w] = 0
         for b in range(bits[o]):
-            if (numerator >> b) & 1:
+            if (start[o] >> b) & 1:
                 for w in range(n_mask):
                     mask[w] |= _pair(words, at + 2 * w)
             else:
@@ -157,27 +178,36 @@ def subsets(
         mask[n_mask - 1] &= top
         j = np.int64(truth[i])
         own = _U1 << np.uint64(j & 63)
+        mask[j >> 6] &= ~own
+        count = np.int64(0)
+        for w in range(n_mask):
+            count += _popcount(mask[w])
+        half, last = 2 * at, 2 * end
+        while count < wanted[o] and half < last:
+            product = _half(words, half) * k
+            half += 1
+            pick = product >> 16
+            bit = _U1 << np.uint64(pick & 63)
+            fresh = (mask[pick >> 6] & bit) == 0
+            good = ((product & 65535) >= unfair) & (pick != j) & fresh
+            mask[pick >> 6] |= bit * np.uint64(good)
+            count += np.int64(good)
+        while count > wanted[o] and half < last:
+            product = _half(words, half) * count
+            half += 1
+            # The remainder need only be known if the low part is small enough to be rejected.
+            if (product & 65535) >= count or (product & 65535) >= 65536 % count:
+                _remove_member(mask, product >> 16)
+                count -= 1
+        exhausted[i] = count != wanted[o]
+        if inverted[o]:
+            for w in range(n_mask):
+                mask[w] = ~mask[w]
+            mask[n_mask - 1] &= top
         if inside[o]:
             mask[j >> 6] |= own
         else:
             mask[j >> 6] &= ~own
-        missing = np.int64(sizes[o])
-        for w in range(n_mask):
-            missing -= _popcount(mask[w])
-        adding = missing > 0
-        left = missing if adding else -missing
-        half, last_half = 2 * at, 2 * end
-        while left > 0 and half < last_half:
-            product = ((np.int64(words[half >> 1]) >> ((half & 1) << 4)) & 65535) * k
-            half += 1
-            pick = product >> 16
-            bit = _U1 << np.uint64(pick & 63)
-            member = (mask[pick >> 6] & bit) != 0
-            good = ((product & 65535) >= unfair) & (pick != j) & (member != adding)
-            mask[pick >> 6] ^= bit * np.uint64(good)
-            left -= np.int64(good)
-        if left > 0:
-            exhausted[i] = 1
         for b in range(n_bytes):
             out[i, b] = np.uint8((mask[b >> 3] >> np.uint64(8 * (b & 7))) & np.uint64(255))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import ceil, sqrt
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,21 +69,27 @@ class SinglePlan:
         single(truth, words, stride, self.k, np.uint64(self.stay), out, exhausted)
 
 
-def start_of_set(k: int, others: int) -> tuple[int, int]:
-    """``(bits, start)``: fill the mask with bits of probability start / 2^bits, close to ``others / (k - 1)``.
+def start_of_set(k: int, wanted: int) -> tuple[int, int]:
+    """``(bits, start)``: fill the mask with bits of probability start / 2^bits, at or below ``wanted / (k - 1)``.
 
-    Small and large sets start empty or full: picking their members one by one is cheaper.
+    Small sets start empty: picking their members one by one is cheaper.
     """
-    if 8 * others <= k - 1 or k < 16:
-        return (0, 0) if 2 * others <= k - 1 else (0, 1)
-    if 8 * others >= 7 * (k - 1):
-        return 0, 1
+    if 8 * wanted <= k - 1 or k < 16:
+        return 0, 0
     bits = 4 if k < 256 else 5 if k < 1024 else 6
-    # Rounded away from one half: what is then mostly left to do is the kind of pick that is mostly accepted.
-    start = (others << bits) // (k - 1) if 2 * others <= k - 1 else -((-others << bits) // (k - 1))
+    start = (wanted << bits) // (k - 1)
     while start % 2 == 0:
         start, bits = start // 2, bits - 1
     return bits, start
+
+
+class Outcome(NamedTuple):
+    """A set of some size with the truth inside or not, and how many other categories are drawn for it."""
+
+    weight: int
+    inside: int
+    wanted: int
+    inverted: int
 
 
 @dataclass(frozen=True)
@@ -96,39 +102,38 @@ class SubsetPlan:
     outside: tuple[int, ...]
 
     @cached_property
-    def _outcomes(self) -> list[tuple[int, int, int]]:
-        """(weight, size, truth inside) of every outcome that can occur, by size, inside first."""
-        pairs = zip(self.sizes, self.inside, self.outside, strict=True)
-        both = [(w, s, flag) for s, i, o in pairs for w, flag in ((i, 1), (o, 0))]
-        return [outcome for outcome in both if outcome[0]]
+    def _outcomes(self) -> list[Outcome]:
+        """Every outcome that can occur, by size, the truth inside first."""
+        outcomes = []
+        for size, *weights in zip(self.sizes, self.inside, self.outside, strict=True):
+            for weight, inside in zip(weights, (1, 0), strict=True):
+                others = size - inside
+                inverted = int(2 * others > self.k - 1)
+                wanted = self.k - 1 - others if inverted else others
+                outcomes.append(Outcome(weight, inside, wanted, inverted))
+        return [outcome for outcome in outcomes if outcome.weight]
 
     @cached_property
-    def _starts(self) -> list[tuple[int, int]]:
-        return [start_of_set(self.k, size - flag) for _, size, flag in self._outcomes]
-
-    @cached_property
-    def _arrays(self) -> tuple[NDArray[np.uint64], Packed, Packed, Packed, Packed]:
-        cumulative = list(accumulate(weight for weight, _, _ in self._outcomes))[:-1]
-        sizes, flags = zip(*((size, flag) for _, size, flag in self._outcomes), strict=True)
-        bits, starts = zip(*self._starts, strict=True)
-        return np.array(cumulative, np.uint64), np.array(sizes), np.array(flags), np.array(bits), np.array(starts)
+    def _arrays(self) -> tuple[NDArray[np.uint64], Packed, Packed, Packed, Packed, Packed]:
+        weights, inside, wanted, inverted = zip(*self._outcomes, strict=True)
+        bits, start = zip(*(start_of_set(self.k, w) for w in wanted), strict=True)
+        cumulative = np.array(list(accumulate(weights))[:-1], np.uint64)
+        return cumulative, np.array(wanted), np.array(inverted), np.array(inside), np.array(bits), np.array(start)
 
     @cached_property
     def width(self) -> int:
         """Words that all but about one record in a thousand can do with."""
-        return max(self._words(s - f, *start) for (_, s, f), start in zip(self._outcomes, self._starts, strict=True))
+        return max(self._words(outcome.wanted) for outcome in self._outcomes)
 
-    def _words(self, others: int, bits: int, start: int) -> int:
+    def _words(self, wanted: int) -> int:
+        bits, start = start_of_set(self.k, wanted)
         share = start / (1 << bits)
         spread = 3 * sqrt((self.k - 1) * share * (1 - share))
-        to_add = others - (self.k - 1) * share
-        accepted = 1 - min(others, self.k - 1 - others) / (self.k - 1)
-        add_picks = max(0.0, to_add + spread) / (1 - share if bits else accepted)
-        remove_picks = max(0.0, spread - to_add) / (share if bits else accepted)
-        picks = max(add_picks, remove_picks)
-        picks += 2 * sqrt(picks)
+        to_add = wanted - (self.k - 1) * share
         rejected = (65536 % self.k) / 65536
-        return 2 + 2 * bits * ((self.k + 63) // 64) + ceil(picks / (1 - rejected) / 2)
+        add_picks = (to_add + spread) / (1 - wanted / self.k) / (1 - rejected)
+        picks = max(add_picks + 2 * sqrt(add_picks), spread - to_add + 2)
+        return 2 + 2 * bits * ((self.k + 63) // 64) + ceil(picks / 2)
 
     def empty(self, n: int) -> Packed:
         return np.empty((n, (self.k + 7) // 8), np.uint8)
