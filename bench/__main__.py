@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import masking, memory, risk, subsets
+from bench import likelihood, masking, memory, risk, subsets
 
 
 def _line(what: str, figure: str, ratio: str = "") -> None:
@@ -30,6 +30,9 @@ def main(quick: bool) -> None:
             what = f"minimax {work}, k = {k}, n = {size:,}"
             _line(what, f"{rate[work] / 1e6:.1f} M/s", f"{rate[work] / peer:.0f} x multi-freq-ldpy{bound}")
             _line("  multi-freq-ldpy", f"{peer / 1e3:.1f} k/s")
+
+    for what, figure, ratio in likelihood.lines(quick):
+        _line(what, figure, ratio)
 
     sizes = (1_000_000, 10_000_000) if quick else (1_000_000, 10_000_000, 100_000_000)
     per_record = masking.linear_in_n(sizes)

@@ -18,7 +18,7 @@ from maskwell.designs.base import Matrix
 from maskwell.errors import EstimationError
 
 if TYPE_CHECKING:
-    from maskwell.inference.linear import Estimate
+    from maskwell.inference.linear import LinearEstimate
 
 Kind = Literal["wilson", "wald", "clopper-pearson"]
 KINDS = ("wilson", "wald", "clopper-pearson")
@@ -33,7 +33,7 @@ def normal_quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2))
 
 
-def limits(estimate: Estimate, level: float, kind: str, simultaneous: bool) -> Matrix:
+def limits(estimate: LinearEstimate, level: float, kind: str, simultaneous: bool) -> Matrix:
     """Lower and upper limits by category."""
     normal_quantile(level)
     if simultaneous:
@@ -47,12 +47,12 @@ def limits(estimate: Estimate, level: float, kind: str, simultaneous: bool) -> M
     raise EstimationError(f"interval method must be one of {', '.join(KINDS)}; got {kind!r}.")
 
 
-def _wald(estimate: Estimate, level: float) -> Matrix:
+def _wald(estimate: LinearEstimate, level: float) -> Matrix:
     margin = normal_quantile(level) * estimate.standard_errors
     return np.stack([estimate.proportions - margin, estimate.proportions + margin], axis=1)
 
 
-def _wilson(estimate: Estimate, level: float) -> Matrix:
+def _wilson(estimate: LinearEstimate, level: float) -> Matrix:
     p = estimate.proportions
     t = normal_quantile(level) ** 2 / estimate.effective_n
     intercept, slope = estimate.scores.variance_lines(p)
@@ -61,7 +61,7 @@ def _wilson(estimate: Estimate, level: float) -> Matrix:
     return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
 
 
-def _clopper_pearson(estimate: Estimate, level: float) -> Matrix:
+def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
     from scipy.special import betaincinv
 
     chances = estimate.scores.binomial()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Matrix, Method, Scores, Vector
 from maskwell.designs.product import ProductDesign
 from maskwell.errors import EstimationError
-from maskwell.inference.linear import Contrast, Estimate, estimate
+from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
 from maskwell.sampling.plans import Packed
 from maskwell.tally import Tally
 
@@ -83,7 +83,7 @@ class JointScores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointEstimate(Estimate):
+class JointTable(Estimate):
     """Estimated joint proportions of the variables of a product; ``proportions`` runs over ``design.categories``."""
 
     @property
@@ -96,15 +96,6 @@ class JointEstimate(Estimate):
     def table(self) -> NDArray[np.float64]:
         """The joint proportions as an array with one axis per variable."""
         return self.proportions.reshape([part.k for part in self._product.parts])
-
-    def marginal(self, name: str) -> Estimate:
-        """The estimate of one variable by itself."""
-        return estimate(self.tally.marginal(name), self.scores_method)
-
-    @property
-    def scores_method(self) -> Method:
-        """The linear method behind the scores."""
-        return "moments" if self.method == "moments" else "linear"
 
     def conditional(self, of: Any, given: Any) -> Contrast:
         """The proportion of ``of`` among those with ``given``, by the delta method.
@@ -151,6 +142,15 @@ class JointEstimate(Estimate):
         gradient = (2 * table / np.outer(rows, columns) - by_row[:, None] - by_column).reshape(-1)
         spread = math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
         return Contrast(value, spread / (2 * scale * value) if value > 0 else math.inf)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointEstimate(JointTable, LinearEstimate):
+    """A linear estimate of joint proportions."""
+
+    def marginal(self, name: str) -> Estimate:
+        """The estimate of one variable by itself."""
+        return estimate(self.tally.marginal(name), "moments" if self.method == "moments" else "linear")
 
 
 def estimate_joint(tally: Tally, method: Method) -> JointEstimate:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from maskwell.inference.linear import Estimate
+    from maskwell.inference.result import Estimate
 
 _ROWS = 20
 
@@ -28,6 +28,7 @@ def summarize(estimate: Estimate, level: float) -> str:
         *_table(estimate, level),
         "",
         *_noise(estimate),
+        *estimate.remarks(),
     ]
     return "\n".join(lines)
 
@@ -50,7 +51,8 @@ def _table(estimate: Estimate, level: float) -> list[str]:
     shown = order[:_ROWS]
     limits = estimate.interval(level)
     width = max(8, *(len(str(estimate.design.categories[j])) for j in shown))
-    lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval (Wilson)"]
+    kind = estimate.default_interval.capitalize()
+    lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({kind})"]
     for j in shown:
         low, high = limits[j]
         lines.append(
@@ -67,6 +69,8 @@ def _noise(estimate: Estimate) -> list[str]:
     added, sampling = estimate.design.added_variance, estimate.sampling_variance
     if estimate.method != "linear":
         total = float((estimate.standard_errors**2).sum()) * estimate.effective_n
+        if not math.isfinite(total):
+            return []
         added = max(total - sampling, 0.0)
     share = added / (added + sampling) if added + sampling else 0.0
     equal = estimate.effective_n * sampling / (added + sampling) if added + sampling else estimate.effective_n

@@ -1,0 +1,38 @@
+"""The EM algorithm for proportions: the reference that the second-order method is measured against.
+
+One turn multiplies each proportion by ``g_j / n``, the mean share of the reports that it explains (wang-ding-2021,
+section III-A). It is simple, never leaves the simplex and never goes down, but the gap shrinks by a constant factor a
+turn at best, and more and more slowly where a proportion belongs at zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+from numpy.typing import NDArray
+
+from maskwell.inference.maximum import Maximum, certificate, tolerance
+from maskwell.inference.report_rows import Rows, chances
+
+Array = NDArray[Any]
+
+
+def em(rows: Rows, counts: Array, start: Array, *, goal: float | None = None, most: int = 1_000_000) -> Maximum:
+    """Turns of EM from a start without zeros until the certificate is within ``goal``, or ``most`` of them."""
+    goal = tolerance(float(counts.sum())) if goal is None else goal
+    return Maximum(*_em(rows, counts, start, goal, most))
+
+
+@njit(nogil=True, cache=True)
+def _em(rows: Rows, counts: Array, start: Array, goal: float, most: int) -> Any:
+    n = counts.sum()
+    share = counts / n
+    w = start / start.sum()
+    for turn in range(most + 1):
+        pull, excess = certificate(rows, share, chances(rows, w), len(w), -1)
+        if n * excess <= goal or turn == most:
+            break
+        w = w * pull
+        w /= w.sum()
+    return w, max(n * excess, 0.0), turn
