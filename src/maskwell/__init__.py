@@ -20,7 +20,15 @@ from maskwell.errors import (
     MaskwellError,
     ReportError,
 )
-from maskwell.inference import Estimate, estimate, estimate_contrast
+from maskwell.inference import (
+    Estimate,
+    HypothesisTest,
+    estimate,
+    estimate_contrast,
+    goodness_of_fit,
+    homogeneity_test,
+    independence_test,
+)
 from maskwell.planning import plan
 from maskwell.reports import Reports
 from maskwell.tally import Tally
@@ -42,6 +50,10 @@ __all__ = [
     "Estimate",
     "estimate",
     "estimate_contrast",
+    "HypothesisTest",
+    "goodness_of_fit",
+    "homogeneity_test",
+    "independence_test",
     "Audit",
     "audit",
     "codebook",

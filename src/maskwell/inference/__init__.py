@@ -1,15 +1,22 @@
-"""From tallies to estimates: proportions with covariance, intervals and contrasts."""
+"""From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
+from maskwell.inference.fit_tests import goodness_of_fit, homogeneity_test
+from maskwell.inference.hypothesis import HypothesisTest
+from maskwell.inference.independence import independence_test
 from maskwell.inference.linear import Contrast, Estimate, Projection, estimate, estimate_contrast
 from maskwell.inference.posterior import IndividualLeakage, individual_leakage, posterior
 
 __all__ = [
     "Contrast",
     "Estimate",
+    "HypothesisTest",
     "IndividualLeakage",
     "Projection",
     "estimate",
     "estimate_contrast",
+    "goodness_of_fit",
+    "homogeneity_test",
+    "independence_test",
     "individual_leakage",
     "posterior",
 ]

@@ -1,0 +1,84 @@
+"""Did respondents follow the design, and do groups differ?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.base import Design
+from maskwell.designs.subsets import SubsetDesign
+from maskwell.errors import EstimationError
+from maskwell.inference.hypothesis import HypothesisTest, chi_square_tail, most_likely, pool
+from maskwell.inference.linear import estimate
+from maskwell.reports import Reports
+from maskwell.tally import Tally
+
+_MOST_ROWS = 100_000
+
+
+def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
+    """Test whether the reports can come from the design, whatever the population is.
+
+    With patterns at hand and few enough possible reports, observed counts are compared with those that the best-fitting
+    population gives: m cells leave m - k degrees of freedom. Otherwise, for sets of several sizes, the sizes are
+    compared with the design's, which do not depend on the population.
+    """
+    counted = tally.tally(patterns=True) if isinstance(tally, Reports) else tally
+    design, patterns = counted.design, counted.patterns
+    if counted.n == 0 or counted.squares is not None:
+        raise EstimationError("goodness_of_fit needs unweighted reports.")
+    if patterns is not None and design.report_count() <= _MOST_ROWS:
+        observed = _by_row(design, counted)
+        fitted = design.matrix() @ most_likely(design.relative_rows(patterns.packed), patterns.counts)
+        return _compare("reports", observed, counted.n * fitted, design.k - 1)
+    if isinstance(design, SubsetDesign) and len(design.sizes) > 1:
+        chances = np.array([(i + o) / 2**64 for i, o in zip(design.inside, design.outside, strict=True)])
+        return _compare("set sizes", counted.counts[:, -1], counted.n * chances, 0)
+    raise EstimationError(
+        f"{design.name} with k={design.k} has too many possible reports for this test; tally with patterns=True."
+    )
+
+
+def _by_row(design: Design, tally: Tally) -> NDArray[np.float64]:
+    """Counts of all possible reports, in the order of the matrix."""
+    if tally.counts.ndim == 1 and not design.keeps_patterns:
+        return tally.counts.astype(float)
+    assert tally.patterns is not None
+    where = {report: row for row, report in enumerate(design.report_labels())}
+    observed = np.zeros(design.report_count())
+    observed[[where[report] for report in design.decode(tally.patterns.packed)]] = tally.patterns.counts
+    return observed
+
+
+def _compare(what: str, observed: NDArray[np.float64], expected: NDArray[np.float64], fitted: int) -> HypothesisTest:
+    pools = pool(expected)
+    cells = int(pools.max()) + 1
+    df = cells - 1 - fitted
+    if df < 1:
+        raise EstimationError(
+            f"{cells} cells with {fitted} fitted proportions leave nothing to test: a design with as many reports as "
+            "categories fits any counts."
+        )
+    seen, due = np.bincount(pools, observed), np.bincount(pools, expected)
+    statistic = float(((seen - due) ** 2 / due).sum())
+    return HypothesisTest(f"goodness of fit of {what}", statistic, df, chi_square_tail(statistic, df))
+
+
+def homogeneity_test(tallies: Sequence[Tally | Reports]) -> HypothesisTest:
+    """Test whether groups, each asked with a design for the same categories, have the same proportions (Wald)."""
+    estimates = [estimate(tally) for tally in tallies]
+    if len(estimates) < 2:
+        raise EstimationError("homogeneity_test needs at least two groups.")
+    labels = estimates[0].design.categories
+    if any(group.design.categories != labels for group in estimates):
+        raise EstimationError("homogeneity_test needs the same categories, in the same order, in every group.")
+    # The last category follows from the others; what is left has a regular covariance.
+    values = [group.proportions[:-1] for group in estimates]
+    weights = [np.linalg.pinv(group.covariance[:-1, :-1]) for group in estimates]
+    total = np.linalg.pinv(np.sum(weights, axis=0))
+    common = total @ np.sum([w @ v for w, v in zip(weights, values, strict=True)], axis=0)
+    statistic = float(sum((v - common) @ w @ (v - common) for w, v in zip(weights, values, strict=True)))
+    df = (len(estimates) - 1) * (len(labels) - 1)
+    return HypothesisTest("homogeneity (Wald)", statistic, df, chi_square_tail(statistic, df))

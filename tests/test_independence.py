@@ -1,0 +1,177 @@
+"""Tests of independence, fit and homogeneity: their level, their power, and what they refuse.
+
+Levels are binomial: with R null surveys, a test of level 5 % may reject more than the upper limit with a chance of
+1e-6, which every check here states as its false-alarm rate.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import maskwell as mw
+from maskwell import designs
+from maskwell.inference.hypothesis import pool
+
+ALARM = 1e-6
+R = 2000
+
+
+def limits(surveys: int, level: float = 0.05) -> tuple[int, int]:
+    """Numbers of rejections that an exact test leaves with a chance of ALARM in total."""
+    law = stats.binom(surveys, level)
+    return int(law.ppf(ALARM / 2)), int(law.ppf(1 - ALARM / 2))
+
+
+def geometric(k: int) -> np.ndarray:
+    w = 0.6 ** np.arange(k)
+    return w / w.sum()
+
+
+def null_tallies(design: mw.designs.ProductDesign, first: np.ndarray, second: np.ndarray, n: int, seed: int):
+    chances = design.matrix() @ np.outer(first, second).ravel()
+    generator = np.random.default_rng(seed)
+    for _ in range(R):
+        yield mw.Tally.from_counts(design, generator.multinomial(n, chances / chances.sum()))
+
+
+EVEN = designs.product(designs.uniform_subsets(4), designs.uniform_subsets(4))
+UNEQUAL = designs.product(designs.gamma_diagonal(3, epsilon=2.0), designs.minimax(4, epsilon=1.0))
+GRID = {
+    "even, n = 500": (EVEN, np.full(4, 1 / 4), np.full(4, 1 / 4), 500),
+    "even, n = 2000": (EVEN, np.full(4, 1 / 4), np.full(4, 1 / 4), 2000),
+    "skewed, n = 100": (EVEN, geometric(4), geometric(4), 100),
+    "two kinds of design": (UNEQUAL, geometric(3), geometric(4), 500),
+}
+
+
+@pytest.mark.parametrize("case", GRID)
+def test_no_test_exceeds_its_level(case: str) -> None:
+    design, first, second, n = GRID[case]
+    rejected = dict.fromkeys(("lrt", "pearson", "bonferroni"), 0)
+    for tally in null_tallies(design, first, second, n, seed=20261116):
+        for method in rejected:
+            rejected[method] += mw.independence_test(tally, method).p_value < 0.05
+    low, high = limits(R)
+    assert all(count <= high for count in rejected.values()), rejected
+    if case == "even, n = 2000":  # nothing is rare or pooled: both limits hold
+        assert rejected["lrt"] >= low, rejected
+        assert rejected["pearson"] >= low, rejected
+
+
+@pytest.mark.parametrize(("case", "method"), [("skewed, n = 100", "lrt-moments"), ("even, n = 500", "pearson")])
+def test_permutation_is_exact(case: str, method: str) -> None:
+    """With 19 permutations a test of level 5 % rejects when no shuffled table is as extreme."""
+    design, first, second, n = GRID[case]
+    rejected = sum(
+        mw.independence_test(tally, method, permutations=19, seed=i).p_value <= 0.05
+        for i, tally in enumerate(null_tallies(design, first, second, n, seed=7))
+    )
+    low, high = limits(R)
+    assert low <= rejected <= high
+
+
+def test_pearson_has_the_mean_of_its_degrees_of_freedom() -> None:
+    """Not sr: at p = q = 4 the mean is 29 (four standard errors: false alarm 6e-5)."""
+    design, first, second, n = GRID["even, n = 2000"]
+    results = [mw.independence_test(t, "pearson") for t in null_tallies(design, first, second, n, seed=3)]
+    assert {result.df for result in results} == {36 - 1 - 3 - 3}
+    assert abs(np.mean([r.statistic for r in results]) - 29) < 4 * np.sqrt(2 * 29 / R)
+
+
+def test_power_on_gender_and_income() -> None:
+    """As in wang-ding-2021, Figure 5: the likelihood ratio is at least as powerful as the others (table III)."""
+    half = Fraction(1, 2)
+    spread = np.array([[half, 0], [half, 0], [0, half], [0, half]], dtype=object)
+    part = designs.from_matrix(designs.uniform_subsets(4).matrix(exact=True) @ spread, reports=range(6))
+    design = designs.product(part, part, names=["gender", "income"])
+    table = np.array([[9592, 1179], [15128, 6662]]) / 32561
+    chances = design.matrix() @ table.ravel()
+    generator = np.random.default_rng(5)
+    found = dict.fromkeys(("lrt", "pearson", "bonferroni"), 0)
+    surveys = 300
+    for _ in range(surveys):
+        tally = mw.Tally.from_counts(design, generator.multinomial(4000, chances / chances.sum()))
+        for method in found:
+            found[method] += mw.independence_test(tally, method).p_value < 0.05
+    slack = 4 * np.sqrt(surveys / 2)  # four standard errors of a difference of two counts
+    assert found["lrt"] >= found["pearson"] - slack
+    assert found["lrt"] >= found["bonferroni"] - slack
+    assert found["lrt"] > surveys / 4
+
+
+def test_dependence_is_found_from_masked_values() -> None:
+    generator = np.random.default_rng(1)
+    x = generator.integers(0, 4, 20_000)
+    y = np.where(generator.random(20_000) < 0.5, x, generator.integers(0, 4, 20_000))
+    reports = EVEN.mask(np.column_stack([x, y]), seed=2)
+    for method in ("lrt", "pearson", "bonferroni"):
+        assert mw.independence_test(reports, method).p_value < 1e-6
+    assert mw.independence_test(reports, "lrt-moments", permutations=99, seed=1).p_value == 0.01
+
+
+def test_the_moment_ratio_needs_permutations() -> None:
+    tally = mw.Tally.from_counts(EVEN, np.ones(36, int))
+    with pytest.raises(mw.EstimationError, match="permutations"):
+        mw.independence_test(tally, "lrt-moments")
+
+
+@pytest.mark.parametrize("method", ["lrt", "pearson", "bonferroni", "lrt-moments"])
+def test_seeded_permutations_repeat(method: str) -> None:
+    tally = mw.Tally.from_counts(EVEN, np.arange(36))
+    one, two = (mw.independence_test(tally, method, permutations=50, seed=9) for _ in range(2))
+    assert one == two
+    assert 0 < one.p_value <= 1
+
+
+def test_what_is_refused() -> None:
+    single = designs.minimax(4, epsilon=1.0)
+    with pytest.raises(mw.EstimationError, match="product of two"):
+        mw.independence_test(single.mask([0, 1, 2, 3], seed=1))
+    with pytest.raises(mw.EstimationError, match="method"):
+        mw.independence_test(mw.Tally.from_counts(EVEN, np.ones(36, int)), "chi")  # type: ignore[arg-type]
+
+
+def test_pooling_reaches_the_least_expected_count() -> None:
+    expected = np.array([10.0, 0.5, 4.0, 0.7, 3.0, 0.1])
+    pools = pool(expected)
+    assert (np.bincount(pools, expected) >= 5).all()
+    assert sorted(set(pools)) == list(range(pools.max() + 1))
+
+
+def test_fit_holds_for_the_design_and_fails_for_another() -> None:
+    design = designs.uniform_subsets(5)
+    truth = np.random.default_rng(2).integers(0, 5, 5000)
+    assert mw.goodness_of_fit(design.mask(truth, seed=4)).p_value > 1e-3  # this seed's draw, not a rate
+    lying = np.random.default_rng(3).multinomial(5000, np.r_[np.full(10, 0.06), np.full(10, 0.04)])
+    assert mw.goodness_of_fit(mw.Tally.from_counts(design, lying)).p_value < 1e-6
+
+
+def test_fit_of_a_wide_design_looks_at_set_sizes() -> None:
+    design = designs.rappor(40, epsilon=1.0)
+    result = mw.goodness_of_fit(design.mask(np.arange(4000) % 40, seed=5).tally())
+    assert "set sizes" in result.method
+    assert result.p_value > 1e-3  # this seed's draw, not a rate
+
+
+def test_fit_of_a_square_design_has_nothing_to_test() -> None:
+    with pytest.raises(mw.EstimationError, match="nothing to test"):
+        mw.goodness_of_fit(designs.warner(truth_prob=0.8).mask(["yes"] * 50 + ["no"] * 50, seed=1))
+
+
+def test_homogeneity_keeps_its_level_and_finds_a_difference() -> None:
+    one, two = designs.minimax(4, epsilon=1.5), designs.rappor(4, epsilon=2.0)
+    w = geometric(4)
+    generator = np.random.default_rng(8)
+
+    def drawn(design: mw.Design, population: np.ndarray, n: int) -> mw.Tally:
+        chances = design.matrix() @ population
+        return mw.Tally.from_counts(design, generator.multinomial(n, chances / chances.sum()))
+
+    p_values = [mw.homogeneity_test([drawn(one, w, 3000), drawn(two, w, 2000)]).p_value for _ in range(R)]
+    low, high = limits(R)
+    assert low <= sum(p < 0.05 for p in p_values) <= high
+    assert mw.homogeneity_test([drawn(one, w, 20_000), drawn(two, w[::-1], 20_000)]).p_value < 1e-6
+    with pytest.raises(mw.EstimationError, match="same categories"):
+        mw.homogeneity_test([drawn(one, w, 100), drawn(designs.minimax(3, epsilon=1.0), geometric(3), 100)])
