@@ -414,13 +414,13 @@ def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> A
         choices = np.uint64(i + 1)
         unfair = _TWO32 % choices
         product = np.uint64(0)
-        fair = False
-        while not fair:
+        while True:
             if at == len(words):
                 return False
             product = np.uint64(words[at]) * choices
             at += 1
-            fair = (product & _LOW32) >= unfair
+            if (product & _LOW32) >= unfair:
+                break
         j = np.int64(product >> _U32)
         columns[i], columns[j] = columns[j], columns[i]
     for i in range(len(rows)):
