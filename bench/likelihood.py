@@ -20,7 +20,7 @@ from maskwell.inference.likelihood import Sample, safe_start
 from maskwell.inference.maximum import Maximum, certificate, maximise, tolerance
 from maskwell.inference.report_rows import chances
 
-PATIENCE = 200
+PATIENCE = 60
 MOST_CONVEX_REPORTS = 5_000
 
 
@@ -66,8 +66,9 @@ def _em_seconds(sample: Sample, start: np.ndarray, patience: float) -> tuple[flo
     while fit.gap > goal and spent < patience:
         begun = time.perf_counter()
         fit = em(sample.rows, sample.counts, fit.proportions, goal=goal, most=turns)
-        spent += time.perf_counter() - begun
-        turns *= 2
+        took = time.perf_counter() - begun
+        spent += took
+        turns = max(1, min(2 * turns, int((patience - spent) / took * turns) + 1))
     return spent, fit.gap <= goal
 
 

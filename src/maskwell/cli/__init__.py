@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from maskwell import __version__
 from maskwell.cli.audit import audit, designs
+from maskwell.cli.compare import compare
 from maskwell.cli.estimate import estimate
 from maskwell.cli.mask import mask
 from maskwell.cli.plan import plan
@@ -61,7 +62,7 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, estimate, audit, designs, reproduce, demo):
+for command in (plan, mask, estimate, audit, compare, designs, reproduce, demo):
     app.command()(command)
 
 

@@ -1,5 +1,7 @@
 """``maskwell audit`` and ``maskwell designs``: what a design gives, and which designs there are."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +15,19 @@ from maskwell.cli.inputs import (
     load_design,
     named_design,
 )
-from maskwell.cli.output import CommandError, JsonOption, emit_json
+from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import DESIGNS, Design
+
+_CODEBOOKS = (".md", ".json")
+
+
+class Audience(StrEnum):
+    """Whom ``--explain`` speaks to."""
+
+    RESPONDENT = "respondent"
+    INTERVIEWER = "interviewer"
+    METHODOLOGIST = "methodologist"
 
 
 def audit(
@@ -23,15 +36,25 @@ def audit(
     settings: SetOption = None,
     categories: CategoriesOption = None,
     k: CountOption = None,
+    prior: PriorOption = None,
+    explain: Annotated[
+        Audience | None, typer.Option("--explain", help="Print the design in plain words for this reader instead.")
+    ] = None,
+    codebook: Annotated[
+        Path | None,
+        typer.Option("--codebook", help="Write a codebook of the masked column: .md or .json.", metavar="FILE"),
+    ] = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Say what privacy a design really gives.
 
-    All figures come from the exact integers that its sampler uses.
+    All figures come from the exact integers that its sampler uses; warnings say what a figure alone would hide.
 
     \b
     Examples:
-      maskwell audit design.json
+      maskwell audit design.json --html report.html
+      maskwell audit design.json --explain respondent
       maskwell audit --design rappor --set epsilon=1 --k 5
       maskwell audit --design from_matrix --set 'P=[["2/3","1/3"],["1/3","2/3"]]' --json
     """
@@ -46,26 +69,50 @@ def audit(
     else:
         assert name is not None
         design = named_design(name, declared_categories(categories, k), settings)
-    result = audit_design(design)
+    check_page(html, [file] if file else [])
+    written = _write_codebook(codebook, design, file)
+    if explain is not None:
+        _explain(design, explain, json)
+        return
+    result = audit_design(design, prior_from(prior))
+    if html is not None:
+        from maskwell.views.audit_page import audit_page
+
+        save(html, audit_page(result))
+        written.append(f"The report is in {html}.")
     if json:
-        emit_json(
-            {
-                "design": about(design),
-                "epsilon": result.epsilon,
-                "parity": result.parity,
-                "exact_parity": result.exact_parity,
-                "bayes_factor_bound": result.bayes_factor_bound,
-                "added_variance": result.added_variance,
-                "l1": result.l1,
-                "average_security": result.average_security,
-                "diversity": result.diversity,
-                "demand_holds": result.demand_holds,
-            }
-        )
+        emit_json({**result.to_dict(), "design": about(design)})
     else:
-        from maskwell.views.tables import audit_view, show
+        from maskwell.views.audit_text import audit_view
+        from maskwell.views.tables import show
 
         show(audit_view(result))
+        for line in written:
+            typer.echo(line)
+
+
+def _write_codebook(path: Path | None, design: Design, source: str | None) -> list[str]:
+    """Write it if it was asked for, and say so."""
+    from maskwell.auditing import codebook
+
+    if path is None:
+        return []
+    if path.suffix.lower() not in _CODEBOOKS:
+        raise CommandError(f"a codebook is written to {' or '.join(_CODEBOOKS)}; got {path.name!r}.")
+    check_output(path, [source] if source else [])
+    book = codebook(design)
+    save(path, (book.to_json() if path.suffix.lower() == ".json" else book.to_markdown()) + "\n")
+    return [f"The codebook is in {path}."]
+
+
+def _explain(design: Design, audience: Audience, json: bool) -> None:
+    from maskwell.auditing import explain
+
+    sentences = [sentence.text for sentence in explain(design, audience.value).sentences]
+    if json:
+        emit_json({"design": about(design), "audience": audience.value, "sentences": sentences})
+    else:
+        typer.echo("\n".join(sentences).encode())
 
 
 def about(design: Design) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from maskwell.cli.inputs import (
     named_design,
 )
 from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.pages import HtmlOption, check_page
 from maskwell.designs import Design
 
 _MOST_FOUND = 10_000
@@ -61,6 +62,7 @@ def plan(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the design to this file, or with - to standard output.")
     ] = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Choose the design that answers a privacy demand.
@@ -74,12 +76,13 @@ def plan(
 
     \b
     Examples:
-      maskwell plan --categories "yes,no,unsure" --epsilon 1 -n 2000 -o design.json
+      maskwell plan --categories "yes,no,unsure" --epsilon 1 -n 2000 -o design.json --html plan.html
       maskwell plan --k 12 --rho1 0.1 --rho2 0.5
       maskwell plan --from persons.csv --column race --diversity 3
       maskwell plan --design warner --set truth_prob=3/4
       maskwell plan --k 5 --design rappor --epsilon 1 -o - | maskwell audit -
     """
+    check_page(html, [source] if source else [])
     labels = _labels(categories, k, source, column)
     demand = demand_from(
         {
@@ -109,6 +112,10 @@ def plan(
     if output not in (None, STANDARD):
         check_output(Path(output), [source] if source else [])
         save(Path(output), chosen.to_json() + "\n")
+    if html is not None:
+        from maskwell.views.plan_page import plan_page
+
+        save(html, plan_page(chosen, n))
     if json:
         emit_json({**jsonlib.loads(chosen.to_json()), **_figures(chosen, n)})
     elif output == STANDARD:
@@ -121,6 +128,8 @@ def plan(
             typer.echo("The labels were taken from the data: make sure that it is no secret which of them occur.")
         if output is not None:
             typer.echo(f"The design is in {output}.")
+        if html is not None:
+            typer.echo(f"The report is in {html}.")
 
 
 def _labels(categories: str | None, k: int | None, source: str | None, column: str | None) -> Any:

@@ -2,6 +2,9 @@
 
 from maskwell.designs.base import Design
 from maskwell.designs.binary import crosswise, forced_response, kuk, unrelated_question, warner
+from maskwell.designs.block_catalogue import BlockEntry, catalogue
+from maskwell.designs.block_choice import block
+from maskwell.designs.blocks import BlockDesign, Embedding
 from maskwell.designs.conditional import ConditionalDesign, conditional, independent
 from maskwell.designs.explicit import average_secure, collapse, from_matrix
 from maskwell.designs.matrix import MatrixDesign
@@ -21,13 +24,18 @@ from maskwell.designs.symmetric import (
 
 __all__ = [
     "DESIGNS",
+    "BlockDesign",
+    "BlockEntry",
     "ConditionalDesign",
     "Design",
+    "Embedding",
     "Entry",
     "MatrixDesign",
     "ProductDesign",
     "SubsetDesign",
     "average_secure",
+    "block",
+    "catalogue",
     "collapse",
     "conditional",
     "crosswise",

@@ -48,7 +48,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``align`` has one of ``<`` and ``>`` per column, and the first column names the row."""
+    """A table; ``align`` has one of ``<``, ``>`` and ``=`` (text that wraps) per column; the first names the row."""
 
     caption: str
     header: Sequence[str]
@@ -57,7 +57,7 @@ class Table:
     folded: bool = False
 
     def html(self) -> str:
-        classes = ["left" if side == "<" else "right" for side in self.align]
+        classes = [{"<": "left", ">": "right", "=": "left wrap"}[side] for side in self.align]
 
         def line(cells: Sequence[str], tag: str, scope: str) -> str:
             made = []

@@ -1,4 +1,4 @@
-"""Designs, audits and estimates as tables for a terminal: privacy beside precision.
+"""Designs and estimates as tables for a terminal: privacy beside precision.
 
 Labels are shown as they are, never read as markup.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
-from maskwell.auditing import Audit
 from maskwell.designs import Design
 from maskwell.designs.labels import shown
 from maskwell.inference import Estimate
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _WIDTH_OF_A_PIPE = 100
-_DIGITS_OF_A_FRACTION = 45
 
 
 class Foreseen(Protocol):
@@ -74,32 +71,6 @@ def design_view(design: Design, worth: float, n: int | None, foreseen: Sequence[
     if foreseen:
         parts += ["", _foreseen_table(n or 0, foreseen)]
     return Group(*parts)
-
-
-def audit_view(audit: Audit) -> RenderableType:
-    """What a design really gives."""
-    from rich.console import Group
-
-    design = audit.design
-    holds = {None: "no demand stated", True: "holds, exactly", False: "DOES NOT HOLD"}[audit.demand_holds]
-    privacy = [
-        ("epsilon", _number(audit.epsilon)),
-        ("parity", _number(audit.parity)),
-        ("exact parity", _fraction(audit.exact_parity)),
-        ("demand", _demand(design)),
-        ("", holds),
-    ]
-    precision = [
-        ("added variance", _number(audit.added_variance)),
-        ("L1 between columns", _number(audit.l1)),
-        ("average security", _number(audit.average_security)),
-        ("diversity", str(audit.diversity) if audit.diversity else "none"),
-    ]
-    return Group(
-        *_heading(design),
-        _side_by_side(("privacy", privacy), ("more", precision)),
-        f"Privacy: {privacy_words(design)}.",
-    )
 
 
 def estimate_view(estimate: Estimate, limits: Any, title: str) -> RenderableType:
@@ -181,10 +152,3 @@ def _number(value: float) -> str:
 
 def _demand(design: Design) -> str:
     return design.demand.describe() if design.demand else "none stated"
-
-
-def _fraction(value: Fraction | float) -> str:
-    if not isinstance(value, Fraction):
-        return "unbounded"
-    text = str(value)
-    return text if len(text) <= _DIGITS_OF_A_FRACTION else f"{text[:_DIGITS_OF_A_FRACTION]}… (--json has all digits)"

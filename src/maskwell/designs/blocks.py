@@ -1,0 +1,332 @@
+"""Block designs: the report is a block of a balanced block design, and only whether it holds the truth matters.
+
+With v points, b blocks, each point in r of them and each pair in λ, a block that holds the truth has the chance
+``a = inside / r`` and another one ``c = outside / (b - r)``. Parity, estimator and variances are those of the
+symmetric design with sets of the same size, with b instead of C(v, q) different reports. With fewer categories than
+points the blocks lose the points that stand for nothing; every category is still in r blocks and every pair in λ, so
+that inclusion counts are as before, but least squares, weighted by each block's own chance, do better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.demands import LocalDiversity
+from maskwell.designs.base import MATRIX_CELLS, Matrix, Method, Scores, Vector
+from maskwell.designs.labels import Label, as_labels
+from maskwell.designs.rows import RowDesign, RowScores
+from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.symmetric import local_diversity, minimax
+from maskwell.errors import DesignError, EstimationError
+from maskwell.sampling.plans import TOTAL, BlockPlan, code_type
+
+Members = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """What it costs to use some points of a larger block design, beside the best symmetric design for the categories.
+
+    ``ratio`` is the added variance over the symmetric design's.
+    """
+
+    points: int
+    block_size: int
+    added_variance: float
+    symmetric_added_variance: float
+    ratio: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockDesign(RowDesign):
+    """Blocks as bit masks of categories, by size and then value, with their multiplicities; two weights out of 2^64."""
+
+    blocks: tuple[int, ...]
+    copies: tuple[int, ...]
+    inside: int
+    outside: int
+
+    kind = "blocks"
+
+    def __post_init__(self) -> None:
+        if not self.blocks or len(self.blocks) != len(self.copies) or min(self.copies) < 1:
+            raise DesignError("blocks must each have a number of copies, at least 1.")
+        if len(self.blocks) * self.k > MATRIX_CELLS or sum(self.copies) * self.k > MATRIX_CELLS:
+            raise DesignError(
+                f"blocks times categories must be at most {MATRIX_CELLS}; got {sum(self.copies)} x {self.k}. "
+                "Use minimax or local_diversity, which need no table."
+            )
+        if min(self.blocks) < 0 or max(self.blocks) >= 1 << self.k:
+            raise DesignError(f"blocks must be sets of the {self.k} categories.")
+        if list(self.blocks) != sorted(set(self.blocks), key=_order):
+            raise DesignError("blocks must be listed once each, by size and then by bit mask.")
+        if self.inside <= 0 or self.outside < 0 or self.inside + self.outside != TOTAL:
+            raise DesignError("weights inside and outside must be integers >= 0 that sum to 2^64, inside above 0.")
+        if self.outside == 0 and self.blocks[0] == 0:
+            raise DesignError("a block that holds no category cannot be reported if the truth is always inside.")
+        _ = self._points
+
+    @classmethod
+    def of(cls, labels: tuple[Label, ...], members: Members, inside: int, **about: Any) -> Self:
+        """The design on a table ``members[block, category]``; equal blocks are one report."""
+        packed = np.packbits(members, axis=1, bitorder="little")
+        counted = Counter(int.from_bytes(row.tobytes(), "little") for row in packed)
+        common = math.gcd(*counted.values())
+        blocks = tuple(sorted(counted, key=_order))
+        copies = tuple(counted[block] // common for block in blocks)
+        return cls(labels, blocks, copies, inside, TOTAL - inside, **about)
+
+    # The block design.
+
+    @cached_property
+    def members(self) -> Members:
+        """Block by block, which categories it holds."""
+        width = (self.k + 7) // 8
+        raw = np.frombuffer(b"".join(block.to_bytes(width, "little") for block in self.blocks), np.uint8)
+        return np.unpackbits(raw.reshape(-1, width), axis=1, count=self.k, bitorder="little").astype(np.bool_)
+
+    @cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """(b, r, λ): the blocks, those that hold a category, and those that hold two; an error unless all are alike."""
+        # Whole numbers up to the number of blocks, which a float of 24 or 53 bits holds exactly.
+        exact = np.float32 if sum(self.copies) < 1 << 24 else np.float64
+        held = self.members.astype(exact)
+        together = (held.T * np.array(self.copies, exact)) @ held
+        r, pair = int(together[0, 0]), int(together[0, 1])
+        expected = np.full((self.k, self.k), pair, exact)
+        np.fill_diagonal(expected, r)
+        if (together != expected).any() or r == pair:
+            raise DesignError("blocks must be balanced: each category in r of them and each pair in λ < r.")
+        return sum(self.copies), r, pair
+
+    @cached_property
+    def _points(self) -> int:
+        b, r, pair = self.counts
+        # From b q = v r and λ (v - 1) = r (q - 1), which are as true of the blocks with all their points.
+        excess = r * r - pair * b
+        points, rest = divmod(b * (r - pair), excess) if excess > 0 else (0, 0)
+        if rest or points < self.k or points * r % b:
+            raise DesignError("blocks must be those of a balanced design, or of a larger one without some points.")
+        return points
+
+    @property
+    def points(self) -> int:
+        """v: the points of the block design, as many as categories unless it is embedded in a larger one."""
+        return self._points
+
+    @property
+    def block_size(self) -> int:
+        """q: the points of a block."""
+        b, r, _ = self.counts
+        return self.points * r // b
+
+    @property
+    def embedded(self) -> bool:
+        """Whether some points of the block design stand for no category."""
+        return self.points > self.k
+
+    # What it costs.
+
+    @cached_property
+    def symmetric(self) -> SubsetDesign:
+        """The best symmetric design for the same categories at the same parity, or the same diversity."""
+        parity = self.exact_parity()
+        if isinstance(parity, Fraction):
+            return minimax(self.categories, gamma=parity)
+        return local_diversity(
+            self.categories, l=self.demand.l if isinstance(self.demand, LocalDiversity) else self.diversity()
+        )
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """The price of using a larger block design; None where the points are the categories."""
+        if not self.embedded:
+            return None
+        best = self.symmetric.added_variance
+        return Embedding(self.points, self.block_size, self.added_variance, best, self.added_variance / best)
+
+    @property
+    def communication_bits(self) -> float:
+        """The binary logarithm of the number of different reports."""
+        return math.log2(self.report_count())
+
+    @property
+    def symmetric_communication_bits(self) -> float:
+        """The same of the best symmetric design."""
+        return math.log2(self.symmetric.report_count())
+
+    # Privacy.
+
+    @cached_property
+    def _chances(self) -> tuple[Fraction, Fraction]:
+        """The chance of one block, given a truth that it holds and one that it does not."""
+        b, r, _ = self.counts
+        return Fraction(self.inside, r * TOTAL), Fraction(self.outside, (b - r) * TOTAL)
+
+    def exact_parity(self) -> Fraction | float:
+        member, other = self._chances
+        return max(member / other, other / member) if other else math.inf
+
+    def column_distance(self) -> Fraction:
+        _, r, pair = self.counts
+        member, other = self._chances
+        return 2 * (r - pair) * abs(member - other)
+
+    def diversity(self) -> int:
+        member, other = self._chances
+        if other:
+            return self.k if member == other else 0
+        return self.blocks[0].bit_count()
+
+    # The matrix.
+
+    def report_count(self) -> int:
+        return len(self.blocks)
+
+    def _exact_matrix(self) -> NDArray[np.object_]:
+        copies = np.array(self.copies, object)[:, None]
+        member, other = self._chances
+        matrix: NDArray[np.object_] = np.where(self.members, copies * member, copies * other)
+        return matrix
+
+    @cached_property
+    def floats(self) -> Matrix:
+        # Each value once: a fraction becomes the nearest float, and there are few different ones.
+        member, other = ({n: float(n * chance) for n in set(self.copies)} for chance in self._chances)
+        held = np.array([[member[n]] for n in self.copies])
+        not_held = np.array([[other[n]] for n in self.copies])
+        return np.where(self.members, held, not_held)
+
+    def matrix(self, exact: bool = False) -> NDArray[Any]:
+        return self._exact_matrix() if exact else self.floats.copy()
+
+    def report_labels(self) -> list[Any]:
+        sets = [frozenset(self.categories[j] for j in np.flatnonzero(row).tolist()) for row in self.members]
+        return [next(iter(s)) for s in sets] if self.block_size == 1 and not self.embedded else list(sets)
+
+    @cached_property
+    def plan(self) -> BlockPlan:
+        # Copies of a block are listed side by side; a stable sort puts those that hold the truth first.
+        listed = np.repeat(np.arange(len(self.blocks), dtype=code_type(len(self.blocks))), self.copies)
+        order = np.argsort(~self.members[listed].T, axis=1, kind="stable")
+        return BlockPlan(self.counts[1], self.inside, listed[order])
+
+    # Estimating.
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        totals: NDArray[Any] = counts @ self.members
+        return totals
+
+    @cached_property
+    def estimable(self) -> bool:
+        """Balanced blocks determine all proportions unless the chances of a block are alike."""
+        return self._chances[0] != self._chances[1]
+
+    def require_estimable(self) -> None:
+        if not self.estimable:
+            raise EstimationError(
+                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
+            )
+
+    def inclusion_probabilities(self) -> tuple[float, float]:
+        """A and B: the chance that a report holds the true category, and that it holds a given other one."""
+        _, r, pair = self.counts
+        member, other = self._chances
+        return float(r * member), float(pair * member + (r - pair) * other)
+
+    def scores(self, method: Method) -> Scores:
+        """Of inclusion counts for ``moments``; least squares for ``linear``, the same thing unless embedded."""
+        self.require_estimable()
+        if method == "moments" or not self.embedded:
+            return InclusionScores(self.floats, self.estimator(method), self.inclusion_probabilities())
+        return RowScores(self.floats, self.estimator(method))
+
+    def estimator(self, method: Method) -> Matrix:
+        return self._least_squares if method == "linear" and self.embedded else self._from_inclusions
+
+    @cached_property
+    def _slope(self) -> Fraction:
+        """1 / (A - B)."""
+        _, r, pair = self.counts
+        member, other = self._chances
+        return 1 / ((r - pair) * (member - other))
+
+    @cached_property
+    def _from_inclusions(self) -> Matrix:
+        _, r, pair = self.counts
+        member, other = self._chances
+        base = -(pair * member + (r - pair) * other) * self._slope
+        return np.where(self.members.T, float(base + self._slope), float(base))
+
+    @cached_property
+    def _least_squares(self) -> Matrix:
+        """Least squares weighted by each block's chance at uniform proportions, p = c + d |z|/k with d = a - c.
+
+        A block's row of P is p times a constant vector plus d u, u = 1_z - |z|/k. The two parts are orthogonal: the
+        first carries the sum of the proportions, and the scores are 1/k + C^+ u / (d p) with C the sum of u u' / p.
+        """
+        other = float(self._chances[1])
+        step = float(self._chances[0] - self._chances[1])
+        share = self.members.mean(axis=1)
+        centred = (self.members - share[:, None]).T
+        chance = other + step * share
+        information = (centred * (np.array(self.copies) / chance)) @ centred.T
+        # The constant vector, which C sends to 0, is given a weight of the size of the others. Balance keeps all of
+        # them of one size, so that the inverse is as good as a solution, and faster.
+        full = information + np.trace(information) / self.k**2
+        scores: Matrix = 1 / self.k + np.linalg.inv(full) @ centred / (step * chance)
+        return scores
+
+    @cached_property
+    def added_variance(self) -> float:
+        if not self.estimable:
+            return math.inf
+        if self.embedded:
+            return float((self.floats.T @ (self._least_squares**2).sum(axis=0)).max()) - 1
+        k, q = self.k, self.block_size
+        return float(q * (k - q) * self._slope**2 / k + Fraction(1, k) - 1)
+
+    # Storage.
+
+    def stored_weights(self) -> dict[str, Any]:
+        digits = (self.k + 3) // 4
+        return {
+            "inside": str(self.inside),
+            "outside": str(self.outside),
+            "blocks": [f"{block:0{digits}x}" for block in self.blocks],
+            "copies": list(self.copies),
+        }
+
+    @classmethod
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
+        blocks = tuple(int(block, 16) for block in weights["blocks"])
+        copies = tuple(int(n) for n in weights["copies"])
+        return cls(as_labels(labels), blocks, copies, int(weights["inside"]), int(weights["outside"]), **about)
+
+
+@dataclass(frozen=True)
+class InclusionScores(RowScores):
+    """Scores of inclusion counts: each category's count is binomial, with chances A for the truth and B for others."""
+
+    inclusion: tuple[float, float]
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        a, b = self.inclusion
+        ones = np.ones(len(proportions))
+        return b * (1 - b) / (a - b) ** 2 * ones, ((1 - 2 * b) / (a - b)) * ones
+
+    def binomial(self) -> tuple[Vector, Vector] | None:
+        ones = np.ones(self.matrix.shape[1])
+        return self.inclusion[0] * ones, self.inclusion[1] * ones
+
+
+def _order(block: int) -> tuple[int, int]:
+    return block.bit_count(), block
