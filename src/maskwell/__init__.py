@@ -1,6 +1,6 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import designs, planning
+from maskwell import designs, planning, risk
 from maskwell.auditing import Audit, audit, codebook, explain
 from maskwell.demands import (
     LDP,
@@ -60,6 +60,7 @@ __all__ = [
     "explain",
     "plan",
     "planning",
+    "risk",
     "MaskwellError",
     "DataError",
     "DemandError",

@@ -19,8 +19,10 @@ from maskwell import __version__
 from maskwell.cli.audit import audit, designs
 from maskwell.cli.compare import compare
 from maskwell.cli.estimate import estimate
+from maskwell.cli.hypotheses import hypothesis
 from maskwell.cli.mask import mask
 from maskwell.cli.plan import plan
+from maskwell.cli.risk import risk
 from maskwell.cli.showcase import demo, reproduce
 from maskwell.errors import MaskwellError
 
@@ -62,8 +64,9 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, estimate, audit, compare, designs, reproduce, demo):
+for command in (plan, mask, estimate, audit, compare, designs, risk, reproduce, demo):
     app.command()(command)
+app.command("test")(hypothesis)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -37,6 +37,13 @@ class Method(StrEnum):
 
     linear = "linear"
     moments = "moments"
+    likelihood = "likelihood"
+    one_step = "one-step"
+
+    @property
+    def needs_patterns(self) -> bool:
+        """Whether each distinct report must be kept."""
+        return self in (Method.likelihood, Method.one_step)
 
 
 class Interval(StrEnum):
@@ -45,6 +52,8 @@ class Interval(StrEnum):
     wilson = "wilson"
     wald = "wald"
     clopper_pearson = "clopper-pearson"
+    profile = "profile"
+    bootstrap = "bootstrap"
 
 
 def estimate(
@@ -52,10 +61,13 @@ def estimate(
         list[str], typer.Argument(help="Files of reports of one design, counted together, or - for a pipe.")
     ],
     method: Annotated[
-        Method, typer.Option("--method", help="The minimax linear estimator, or moments.")
+        Method, typer.Option("--method", help="The minimax linear estimator, moments, or (pseudo-)likelihood.")
     ] = Method.linear,
     level: Annotated[float, typer.Option("--level", help="The level of the intervals.")] = 0.95,
-    interval: Annotated[Interval, typer.Option("--interval", help="The kind of interval.")] = Interval.wilson,
+    interval: Annotated[
+        Interval | None,
+        typer.Option("--interval", help="The kind of interval; wilson, or wald for likelihoods, if not said."),
+    ] = None,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Intervals that hold for all categories together.")
     ] = False,
@@ -63,9 +75,7 @@ def estimate(
         str | None,
         typer.Option("--csv", help="Also write the estimates to this file, or with - only to standard output."),
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Also draw them, with Wilson limits: a .png, .svg or .html file.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw them: a .png, .svg or .html file.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Estimate all proportions from masked reports.
@@ -82,28 +92,29 @@ def estimate(
     from maskwell.inference import estimate as estimate_from
 
     _refuse_contradictions(reports, level, table, plot, json)
-    tally, drawn = _tally(reports)
+    tally, drawn = _tally(reports, method.needs_patterns)
     result = estimate_from(tally, method.value)
-    limits = result.interval(level, interval.value, simultaneous)
+    kind = interval.value if interval else result.default_interval
+    limits = result.interval(level, kind, simultaneous)
     if plot is not None:
         from maskwell.views.estimate import chart, save_chart
 
-        picture = chart(result, level=level, method=interval.value, simultaneous=simultaneous)
+        picture = chart(result, level=level, method=kind, simultaneous=simultaneous)
         save_chart(picture, plot)
     if table not in (None, STANDARD):
         save(Path(table), _csv(result, limits))
     if json:
-        kind = {"level": level, "interval": interval.value, "simultaneous": simultaneous}
-        emit_json(_document(result, limits, drawn, kind))
+        asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
+        emit_json(_document(result, limits, drawn, asked))
     elif table == STANDARD:
         typer.echo(_csv(result, limits).encode(), nl=False)
     else:
-        if (interval, simultaneous) == (Interval.wilson, False):
+        if kind == result.default_interval and not simultaneous:
             typer.echo(result.summary(level))
         else:
             from maskwell.views.tables import estimate_view, show
 
-            title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{interval.value} interval"
+            title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
             show(estimate_view(result, limits, title))
         if "seeded" in drawn:
             typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
@@ -125,7 +136,7 @@ def _refuse_contradictions(reports: list[str], level: float, table: str | None, 
             check_output(output, reports)
 
 
-def _tally(names: list[str]) -> tuple["Tally", set[str]]:
+def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
     """The tally of all files, and the ways in which their reports were drawn."""
     from maskwell.report_files import read_reports, read_stream
     from maskwell.tally import Tally
@@ -152,16 +163,13 @@ def _tally(names: list[str]) -> tuple["Tally", set[str]]:
                     f"than {Path(names[0]).name!r} ({first.name}, {first.fingerprint[:12]}); estimate them apart."
                 )
             first = first or design
-            tallies.append(Tally.stream(design, counted(batches)))
+            tallies.append(Tally.stream(design, counted(batches), patterns or None))
     return Tally.merge(tallies), drawn
 
 
-def _document(result: "Estimate", limits: Any, drawn: set[str], kind: dict[str, Any]) -> dict[str, Any]:
+def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str, Any]) -> dict[str, Any]:
     design = result.design
-    total = float((result.standard_errors**2).sum()) * result.effective_n
-    sampling = result.sampling_variance
-    added = design.added_variance if result.method == "linear" else max(total - sampling, 0.0)
-    whole = added + sampling
+    noise = result.noise
     return {
         "design": about(design),
         "privacy": {
@@ -174,17 +182,18 @@ def _document(result: "Estimate", limits: Any, drawn: set[str], kind: dict[str, 
         "missing": result.tally.missing,
         "randomness": sorted(drawn),
         "method": result.method,
-        **kind,
+        "gap": result.gap,
+        **asked,
         "categories": design.categories,
         "estimates": result.proportions,
         "standard_errors": result.standard_errors,
         "intervals": limits,
         "noise": {
-            "added_variance": added,
-            "sampling_variance": sampling,
-            "privacy_share": added / whole if whole else 0.0,
-            "equivalent_direct_n": result.effective_n * sampling / whole if whole else result.effective_n,
-            "worth": sampling / whole if whole else 1.0,
+            "added_variance": noise.added,
+            "sampling_variance": noise.sampling,
+            "privacy_share": noise.privacy_share,
+            "equivalent_direct_n": noise.equivalent_n,
+            "worth": noise.worth,
         },
     }
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,30 @@ from maskwell.inference.simplex import project
 from maskwell.tally import Tally
 
 ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
+
+
+class Noise(NamedTuple):
+    """n times the total variance, in its two parts: what masking added, and what sampling alone would have."""
+
+    added: float
+    sampling: float
+    n: float
+
+    @property
+    def privacy_share(self) -> float:
+        """The part of the variance that masking added."""
+        whole = self.added + self.sampling
+        return self.added / whole if whole else 0.0
+
+    @property
+    def worth(self) -> float:
+        """What a masked report is worth, in open answers."""
+        return 1 - self.privacy_share
+
+    @property
+    def equivalent_n(self) -> float:
+        """How many open answers would have been as precise."""
+        return self.n * self.worth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +128,14 @@ class Estimate(ABC):
         """n times the total variance that a direct question would have: 1 - sum p^2, without bias, within its range."""
         unbiased = 1 - float(self.proportions @ self.proportions) + float(self.variances.sum())
         return min(max(unbiased, 0.0), 1 - 1 / self.design.k)
+
+    @property
+    def noise(self) -> Noise:
+        """How much of the uncertainty is the price of privacy."""
+        sampling = self.sampling_variance
+        total = float(self.variances.sum()) * self.effective_n
+        added = self.design.added_variance if self.method == "linear" else max(total - sampling, 0.0)
+        return Noise(added, sampling, self.effective_n)
 
     def summary(self, level: float = 0.95) -> str:
         """The estimate in plain text: design, privacy, proportions, and where the uncertainty comes from."""

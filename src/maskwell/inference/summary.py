@@ -66,17 +66,13 @@ def _table(estimate: Estimate, level: float) -> list[str]:
 
 
 def _noise(estimate: Estimate) -> list[str]:
-    added, sampling = estimate.design.added_variance, estimate.sampling_variance
-    if estimate.method != "linear":
-        total = float((estimate.standard_errors**2).sum()) * estimate.effective_n
-        if not math.isfinite(total):
-            return []
-        added = max(total - sampling, 0.0)
-    share = added / (added + sampling) if added + sampling else 0.0
-    equal = estimate.effective_n * sampling / (added + sampling) if added + sampling else estimate.effective_n
+    noise = estimate.noise
+    if not math.isfinite(noise.added):
+        return []
+    share = 100 * noise.privacy_share
     return [
-        f"of the total variance {100 * share:.0f} % is privacy noise, {100 - 100 * share:.0f} % sampling "
-        f"(n x variance: {added:.4g} added to {sampling:.4g})",
-        f"a direct question to {equal:,.0f} people would be as precise: each masked report is worth "
-        f"{equal / estimate.effective_n:.3g} of an open answer",
+        f"of the total variance {share:.0f} % is privacy noise, {100 - share:.0f} % sampling "
+        f"(n x variance: {noise.added:.4g} added to {noise.sampling:.4g})",
+        f"a direct question to {noise.equivalent_n:,.0f} people would be as precise: each masked report is worth "
+        f"{noise.worth:.3g} of an open answer",
     ]

@@ -12,7 +12,6 @@ import numpy as np
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.inference import Estimate
-from maskwell.inference.intervals import Kind
 from maskwell.report_files import complete_file
 from maskwell.views import style
 from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words
@@ -31,7 +30,7 @@ def chart(
     truth: Truth | None = None,
     level: float = 0.95,
     *,
-    method: Kind = "wilson",
+    method: str | None = None,
     simultaneous: bool = False,
     title: str = "Estimated proportions",
 ) -> Any:

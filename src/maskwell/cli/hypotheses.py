@@ -1,0 +1,116 @@
+"""``maskwell test``: are two masked variables independent, did respondents follow the design, do groups differ?"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maskwell.cli.output import CommandError, JsonOption, emit_json
+from maskwell.errors import ReportError
+
+if TYPE_CHECKING:
+    from maskwell.inference import HypothesisTest
+    from maskwell.reports import Reports
+
+
+class Question(StrEnum):
+    """What to test."""
+
+    independence = "independence"
+    fit = "fit"
+    groups = "groups"
+
+
+class Statistic(StrEnum):
+    """Which statistic decides about independence."""
+
+    lrt = "lrt"
+    lrt_moments = "lrt-moments"
+    pearson = "pearson"
+    bonferroni = "bonferroni"
+
+
+def hypothesis(
+    question: Annotated[Question, typer.Argument(help="What to test.")],
+    reports: Annotated[list[Path], typer.Argument(help="Files of reports.")],
+    method: Annotated[Statistic, typer.Option("--method", help="The statistic for independence.")] = Statistic.lrt,
+    permutations: Annotated[
+        int, typer.Option("--permutations", min=0, help="Calibrate by this many shuffles; 999 is usual.")
+    ] = 0,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Test a hypothesis from masked reports.
+
+    \b
+    independence  two files, row by row the same people: are the two variables independent?
+    fit           one file: can these reports come from their design, whatever the population?
+    groups        two files or more, one per group: do the groups have the same proportions?
+
+    \b
+    Examples:
+      maskwell test independence gender.parquet income.parquet --method pearson
+      maskwell test independence gender.parquet income.parquet --permutations 999
+      maskwell test fit reports.parquet
+      maskwell test groups north.parquet south.parquet
+    """
+    from maskwell.reports import Reports
+
+    least, most = {Question.independence: (1, 2), Question.fit: (1, 1), Question.groups: (2, 1000)}[question]
+    if not least <= len(reports) <= most:
+        wanted = {"independence": "two files (or one of a product design)", "fit": "one file", "groups": "two or more"}
+        raise CommandError(f"test {question.value} takes {wanted[question.value]}; got {len(reports)}.")
+    files = [Reports.read(path) for path in reports]
+    result = _run(question, files, [path.stem for path in reports], method, permutations, seed)
+    if json:
+        emit_json({"question": question.value, "files": [path.name for path in reports], **result.as_dict()})
+        return
+    typer.echo(str(result))
+    typer.echo(_verdict(question, result.p_value))
+
+
+def _run(
+    question: Question,
+    files: "list[Reports]",
+    names: list[str],
+    method: Statistic,
+    permutations: int,
+    seed: int | None,
+) -> "HypothesisTest":
+    from maskwell.inference import goodness_of_fit, homogeneity_test, independence_test
+
+    if question is Question.fit:
+        return goodness_of_fit(files[0])
+    if question is Question.groups:
+        return homogeneity_test(files)
+    joint = files[0] if len(files) == 1 else _side_by_side(files, names)
+    return independence_test(joint, method.value, permutations, seed)
+
+
+def _side_by_side(files: "list[Reports]", names: list[str]) -> "Reports":
+    """The reports of two variables as joint reports; a person missing from one is missing."""
+    import numpy as np
+
+    from maskwell.designs import product
+    from maskwell.reports import Reports
+
+    first, second = files
+    if len(first) != len(second):
+        raise ReportError(
+            f"{names[0]!r} has {len(first)} reports and {names[1]!r} {len(second)}; "
+            "independence needs both answers of the same people, in the same order."
+        )
+    design = product(first.design, second.design, names=names if names[0] != names[1] else None)
+    gone = [file.missing for file in files if file.missing is not None]
+    packed = design.join([file.packed for file in files])
+    return Reports(design, packed, np.logical_or.reduce(gone) if gone else None, first.randomness)
+
+
+def _verdict(question: Question, p_value: float) -> str:
+    surprising = p_value < 0.05
+    return {
+        Question.independence: ("The variables are associated.", "No association shows."),
+        Question.fit: ("The reports do not fit the design: was it followed?", "The reports fit the design."),
+        Question.groups: ("The groups differ.", "No difference between the groups shows."),
+    }[question][0 if surprising else 1]
