@@ -1,7 +1,7 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
 from maskwell import designs, planning, risk
-from maskwell.auditing import Audit, audit, codebook, explain
+from maskwell.auditing import Audit, audit, codebook, dominates, equivalent, explain, improve
 from maskwell.demands import (
     LDP,
     AverageSecurity,
@@ -57,7 +57,10 @@ __all__ = [
     "Audit",
     "audit",
     "codebook",
+    "dominates",
+    "equivalent",
     "explain",
+    "improve",
     "plan",
     "planning",
     "risk",

@@ -1,5 +1,6 @@
 """What privacy a design really gives, computed from the integers that its sampler uses."""
 
+from maskwell.auditing.blackwell import Domination, Improvement, dominates, equivalent, improve, improvement
 from maskwell.auditing.breach_region import BreachRegion, Containment, demand_curves
 from maskwell.auditing.codebook import Codebook, codebook
 from maskwell.auditing.explain import Explanation, explain
@@ -10,9 +11,15 @@ __all__ = [
     "BreachRegion",
     "Codebook",
     "Containment",
+    "Domination",
     "Explanation",
+    "Improvement",
     "audit",
     "codebook",
     "demand_curves",
+    "dominates",
+    "equivalent",
     "explain",
+    "improve",
+    "improvement",
 ]
