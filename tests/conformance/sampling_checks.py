@@ -77,17 +77,17 @@ def check_sampler(
 def check_thresholds(design: mw.Design) -> None:
     """The kernel's thresholds are the matrix to the last bit: no number of draws could show this.
 
-    The first 64-bit number of a record chooses the outcome: a row of the matrix or, for symmetric designs, a size
-    with the truth inside (first) or outside. Given each threshold and the number before it, the kernel must change
-    its outcome there.
+    The first 64-bit number of a record chooses the outcome: a row of the matrix; for symmetric designs, a size with the
+    truth inside (first) or outside; for block designs, whether it is inside (first). Given each threshold and the
+    number before it, the kernel must change its outcome there.
     """
     labels, exact = design.report_labels(), design.matrix(exact=True)
-    symmetric = isinstance(design, mw.designs.SubsetDesign)
+    in_order = isinstance(design, (mw.designs.SubsetDesign, mw.designs.BlockDesign))
     total = getattr(design.plan, "total", SPAN)
     for j, truth in enumerate(design.categories):
         outcomes = [_outcome(design, label, truth) for label in labels]
         weights: dict[Any, Any] = {}
-        for outcome in sorted(set(outcomes), key=None if symmetric else outcomes.index):
+        for outcome in sorted(set(outcomes), key=None if in_order else outcomes.index):
             rows = [row for row, other in enumerate(outcomes) if other == outcome]
             weight = sum(exact[rows, j]) * total
             assert weight.denominator == 1
@@ -110,10 +110,10 @@ def check_thresholds(design: mw.Design) -> None:
 
 def _outcome(design: mw.Design, label: Any, truth: Any) -> Any:
     """What the first number of a record decides about a report; in the order in which the weights are laid out."""
-    if not isinstance(design, mw.designs.SubsetDesign):
-        return label
     members = label if isinstance(label, frozenset) else {label}
-    return len(members), truth not in members
+    if isinstance(design, mw.designs.BlockDesign):
+        return truth not in members
+    return (len(members), truth not in members) if isinstance(design, mw.designs.SubsetDesign) else label
 
 
 def _run(design: mw.Design, code: int, numbers: list[int], before: int | None = None) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maskwell.designs.base import Design, Method, Vector
+from maskwell.designs.product import ProductDesign
 from maskwell.designs.rows import RowScores
 from maskwell.designs.subsets import SubsetDesign, SubsetScores
 from maskwell.sampling.plans import TOTAL
@@ -35,6 +36,14 @@ def influence(design: Design, method: Method = "linear") -> Influence:
     ``removes`` A/(A-B) for the moment estimator of a symmetric design, and for the linear one where all sets have one
     size. A direct question has 1 and 1.
     """
+    if isinstance(design, ProductDesign):
+        # A joint score is a product of scores, so its extremes are products of the parts' extremes.
+        low = high = 1.0
+        for part in design.parts:
+            adds, removes = influence(part, method)
+            products = [a * b for a in (low, high) for b in (1 - removes, adds)]
+            low, high = min(products), max(products)
+        return Influence(high, 1 - low)
     scores = design.scores(method)
     if isinstance(scores, SubsetScores):
         sizes = np.array(scores.design.sizes)

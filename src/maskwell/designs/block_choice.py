@@ -41,6 +41,7 @@ _SLACK_BASE = 4.0
 
 
 @named(
+    "park-nam-lee-2023",
     "nayak-zhai-2019",
     "ye-barg-2018",
     examples=(

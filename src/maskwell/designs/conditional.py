@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs.base import Matrix, Method
 from maskwell.designs.labels import Label, as_labels, shown
@@ -45,12 +44,15 @@ class ConditionalDesign(RowDesign):
             raise DesignError("each subset must have a weight above 0.")
         if list(self.subsets) != sorted(set(self.subsets), key=_order):
             raise DesignError("subsets must be listed once each, by size and then by bit mask.")
-        for j, label in enumerate(self.categories):
-            held = sum(weight for subset, weight in zip(self.subsets, self.weights, strict=True) if j in subset)
-            if held != self.total:
+        held = [0] * self.k
+        for subset, weight in zip(self.subsets, self.weights, strict=True):
+            for j in subset:
+                held[j] += weight
+        for label, weight in zip(self.categories, held, strict=True):
+            if weight != self.total:
                 raise DesignError(
                     f"the chances of the subsets that hold {label!r} must sum to 1; "
-                    f"they sum to {held / self.total:.12g}."
+                    f"they sum to {weight / self.total:.12g}."
                 )
 
     # Privacy.
@@ -143,13 +145,22 @@ def _positions(labels: tuple[Label, ...], members: Iterable[Any]) -> Subset:
     return frozenset(labels.index(c) for c in listed)
 
 
+def _number(value: Any, name: str) -> Fraction:
+    if not isinstance(value, str):
+        return fraction(value, name, DesignError)
+    try:
+        return Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise DesignError(f"{name} must be numbers, or fractions as text such as '1/3'; got {value!r}.") from None
+
+
 def _chances(labels: tuple[Label, ...], given: object, name: str, least: int, most: int) -> dict[Subset, Fraction]:
     """Chances by set of positions, zeros left out; sizes checked."""
     if not isinstance(given, Mapping) or not given:
         raise DesignError(f"{name} must map subsets to probabilities, as in {{('a', 'b'): 0.5, ...}}.")
     chances: dict[Subset, Fraction] = {}
     for members, value in given.items():
-        chance = fraction(Fraction(value) if isinstance(value, str) else value, name, DesignError)
+        chance = _number(value, name)
         subset = _positions(labels, members)
         if chance < 0:
             raise DesignError(f"{name} must be probabilities; one is {value}.")
@@ -236,6 +247,8 @@ def independent(categories: Iterable[Any] | int, *, question_probs: Mapping[Any,
         raise DesignError("question_probs must give at least one set a positive probability.")
     total = sum(chances.values(), Fraction(0))
     asked = dict(zip(chances, largest_remainder([p / total for p in chances.values()]), strict=True))
+    if not all(asked.values()):
+        raise DesignError("question_probs: a set is too rare to be given in integers out of 2^64; leave it out.")
     everything = frozenset(range(k))
     weights: dict[Subset, int] = {}
     for subset, weight in asked.items():

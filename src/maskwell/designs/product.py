@@ -6,7 +6,9 @@ product of the parts. Parities multiply. Nothing of that size is ever formed unl
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Missing
-from maskwell.designs.rows import farthest_columns
+from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
@@ -58,8 +60,24 @@ class ProductDesign(Design):
         return reduce(lambda a, b: math.inf if math.inf in (a, b) else a * b, (p.exact_parity() for p in self.parts))
 
     def column_distance(self) -> Fraction:
-        """By enumeration of the joint matrix."""
-        return farthest_columns(self.matrix(), self.matrix(exact=True), 1)
+        """By enumeration of the joint reports, for one pair of truths of every kind that the parts tell apart."""
+        self._refuse_large("column_distance()")
+        columns, pairs, total = [], [], 1
+        for part in self.parts:
+            exact = part.matrix(exact=True)
+            denominator = math.lcm(*{p.denominator for p in exact.flat})
+            columns.append(np.array([[int(p * denominator) for p in row] for row in exact], object).T)
+            # In a symmetric design all pairs of different truths are alike.
+            truths = 2 if isinstance(part, SubsetDesign) else part.k
+            pairs.append(list(itertools.combinations_with_replacement(range(truths), 2)))
+            total *= denominator
+
+        def distance(pair: Sequence[tuple[int, int]]) -> int:
+            ends = [[column[p[end]] for column, p in zip(columns, pair, strict=True)] for end in (0, 1)]
+            first, second = (reduce(lambda a, b: np.multiply.outer(a, b).reshape(-1), end) for end in ends)
+            return int(abs(first - second).sum())
+
+        return Fraction(max(distance(pair) for pair in itertools.product(*pairs)), total)
 
     def diversity(self) -> int:
         return math.prod(part.diversity() for part in self.parts)
@@ -89,8 +107,8 @@ class ProductDesign(Design):
 
     def join(self, packed: Sequence[Packed]) -> Packed:
         """Joint reports from one column of packed reports per variable."""
-        columns = [np.ascontiguousarray(p).view(np.uint8).reshape(len(p), -1) for p in packed]
-        return np.concatenate(columns, axis=1)
+        pieces = zip(packed, self._widths, strict=True)
+        return np.concatenate([np.ascontiguousarray(p).view(np.uint8).reshape(len(p), w) for p, w in pieces], axis=1)
 
     def split(self, packed: Packed) -> list[Packed]:
         """The packed reports of each variable."""
@@ -199,6 +217,12 @@ class ProductDesign(Design):
         return "\n".join(dict.fromkeys(line for part in self.parts for line in part.citation().splitlines()))
 
     # Storage.
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the names and of the parts' own fingerprints."""
+        content = {"kind": self.kind, "names": self.names, "parts": [part.fingerprint for part in self.parts]}
+        return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
 
     def stored_labels(self) -> list[Any]:
         return []

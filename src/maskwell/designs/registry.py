@@ -26,6 +26,8 @@ REFERENCES = {
     "methods under differential privacy. Statistics and Computing.",
     "ye-barg-2018": "Ye, M. and Barg, A. (2018). Optimal schemes for discrete distribution estimation under locally "
     "differential privacy. IEEE Transactions on Information Theory 64, 5662-5676.",
+    "park-nam-lee-2023": "Park, H.-Y., Nam, S.-H. and Lee, S.-H. (2023). Block design-based local differential privacy "
+    "mechanisms.",
     "erlingsson-2014": "Erlingsson, U., Pihur, V. and Korolova, A. (2014). RAPPOR: randomized aggregatable "
     "privacy-preserving ordinal response. ACM CCS, 1054-1067.",
     "wang-2017": "Wang, T., Blocki, J., Li, N. and Jha, S. (2017). Locally differentially private protocols for "

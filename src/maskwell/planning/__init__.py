@@ -3,10 +3,25 @@
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
+from maskwell.planning.dummies import (
+    DummyEstimate,
+    dummy_design,
+    dummy_respondents,
+    dummy_values,
+    estimate_beside_dummies,
+    guaranteed_coverage,
+)
 from maskwell.planning.frontier import FrontierPoint, frontier
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
+from maskwell.planning.subset_questions import (
+    balanced_design,
+    combine,
+    identifiability,
+    question,
+    subset_weights,
+)
 
 __all__ = [
     "plan",
@@ -27,4 +42,15 @@ __all__ = [
     "repeat",
     "Split",
     "split_epsilon",
+    "DummyEstimate",
+    "dummy_design",
+    "dummy_respondents",
+    "dummy_values",
+    "estimate_beside_dummies",
+    "guaranteed_coverage",
+    "balanced_design",
+    "combine",
+    "identifiability",
+    "question",
+    "subset_weights",
 ]
