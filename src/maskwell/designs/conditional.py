@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.arithmetic import fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs.base import Matrix, Method
 from maskwell.designs.labels import Label, as_labels, shown
