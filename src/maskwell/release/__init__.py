@@ -1,0 +1,23 @@
+"""Release: a microdata file after post-randomization, with its risk before and after."""
+
+from maskwell.release.identification import Release, limit_identification, plan_identification
+from maskwell.release.information import Optimum, most_informative
+from maskwell.release.neighbours import band, by_distance
+from maskwell.release.plan import ReleasePlan
+from maskwell.release.pram import PramRelease, pram
+from maskwell.release.theta import theta_for, worst_risk
+
+__all__ = [
+    "limit_identification",
+    "plan_identification",
+    "Release",
+    "pram",
+    "band",
+    "by_distance",
+    "PramRelease",
+    "most_informative",
+    "Optimum",
+    "ReleasePlan",
+    "theta_for",
+    "worst_risk",
+]

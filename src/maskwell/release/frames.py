@@ -1,0 +1,60 @@
+"""Tables in and out: the released table is of the kind that came in, with types, categories and order as they were.
+
+A changed value is copied from another row of the same column, so nothing needs to be written that was not there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.risk.columns import Ints
+
+
+def settle(table: Any) -> tuple[Any, bool]:
+    """The table as it can be read twice, and whether it was lazy: those may change their order at every reading."""
+    if isinstance(table, Mapping):
+        return table, False
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table)
+    except TypeError:
+        raise DataError(
+            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
+        ) from None
+    if isinstance(frame, nw.LazyFrame):
+        return frame.collect().to_native(), True
+    return table, False
+
+
+def with_rows(table: Any, rows: Mapping[str, Ints], *, lazy: bool = False) -> Any:
+    """The table with row i of each named column taken from row ``rows[name][i]``; the rest is left as it is."""
+    if isinstance(table, Mapping):
+        return {name: _take(column, rows[name]) if name in rows else column for name, column in table.items()}
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    if rows:
+        frame = frame.with_columns(*(frame[name][index] for name, index in rows.items()))
+    return (frame.lazy() if lazy else frame).to_native()
+
+
+def _take(column: Any, rows: Ints) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    if isinstance(column, Sequence) and not hasattr(column, "dtype"):
+        return type(column)([column[i] for i in rows.tolist()])  # type: ignore[call-arg]
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array):
+        return column.take(pa.array(rows))
+    series = nw.from_native(column, series_only=True)
+    taken = series[rows].to_native()
+    if hasattr(taken, "index") and hasattr(column, "index"):
+        taken.index = column.index
+    return taken

@@ -1,0 +1,194 @@
+"""Limit identification: move records among sensitive cells until no match is right with more than a given chance."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.release.frames import with_rows
+from maskwell.release.identification_audit import IdentificationAudit
+from maskwell.release.identification_plan import IdentificationPlan, plan_of
+from maskwell.release.identification_variance import AddedVariance, added_variance
+from maskwell.release.moves import move_plan
+from maskwell.release.setup import Setup, prepare, read_request
+from maskwell.risk.columns import Ints, read_columns
+from maskwell.sampling.entropy import Source
+from maskwell.sampling.plans import draw
+
+_CONTEXT = " limit identification"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A table that may be released, the plan behind it, and the proof that the limit holds.
+
+    The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone.
+    """
+
+    table: Any
+    plan: IdentificationPlan
+    audit: IdentificationAudit
+    changed_records: int
+    """Records with another combination of keys than before."""
+    changed_by_key: Mapping[str, int]
+    """Records whose value of each key is another one."""
+    setup: Setup = dataclasses.field(repr=False)
+
+    @property
+    def changed(self) -> float:
+        """The share of records with another combination of keys than before."""
+        return self.changed_records / self.setup.n
+
+    def added_variance(self, of: Any) -> AddedVariance:
+        """What the release adds to the variance of the counts by the columns ``of``, exactly.
+
+        ``of`` is written like ``within``: a column, several, or ``{"age": [18, 65]}`` for intervals. For keys the
+        released counts are unbiased; a table that also has other columns shows its bias. ``.warnings`` says where
+        either is not small beside the sampling error.
+        """
+        return added_variance(self.setup, of)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain numbers, ready for JSON."""
+        return {
+            "records": self.setup.n,
+            "keys": list(self.plan.keys),
+            "theta": float(self.plan.theta),
+            "sensitive_cells": len(self.setup.blocks.cells),
+            "occupied_cells": len(self.setup.cells),
+            "changed_records": self.changed_records,
+            "changed": self.changed,
+            "changed_by_key": dict(self.changed_by_key),
+            "merged_sets": self.plan.merged,
+            "audit": self.audit.to_dict(),
+        }
+
+    def summary(self) -> str:
+        """The release in plain text."""
+        sizes = self.setup.blocks.sizes
+        blocks = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "no block"
+        by_key = ", ".join(f"{key} {count}" for key, count in self.changed_by_key.items())
+        audit = self.audit
+        return "\n".join(
+            [
+                f"Release of {self.setup.n} records over the keys {', '.join(self.plan.keys)}",
+                f"  sensitive: {len(self.setup.blocks.cells)} of {len(self.setup.cells)} occupied cells, in {blocks}",
+                f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
+                f"  risk:      a match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before;"
+                f" the limit {float(audit.xi):g} {'holds' if audit.holds else 'FAILS'}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return f"<release of {self.setup.n} records: {self.changed:.2%} changed, largest risk {self.audit.risk:.5g}>"
+
+
+def limit_identification(
+    table: Any,
+    keys: Sequence[str] | str,
+    xi: float,
+    within: Any = None,
+    *,
+    exempt: Any = None,
+    merge: Literal["suggest", "merge"] = "suggest",
+    together: str | None = None,
+    key: bytes | None = None,
+    ids: Any = None,
+    seed: int | None = None,
+) -> Release:
+    """Release a table such that nobody is matched correctly by the ``keys`` with a chance above ``xi``.
+
+    A combination of keys (a cell) is sensitive if it occurs fewer than 1/ξ times. Within each partition set the
+    sensitive cells form a block, and a record of a sensitive cell with frequency t moves with chance θ/t to another
+    cell of its block (Nayak 2020, section 5; key ``nayak-2020``). The expected frequency of every cell is the true one.
+    Nothing else of a record changes, and no combination appears that was not there before.
+
+    ``within`` says what no record may leave: columns ("sex"), intervals of a number by where they start
+    ({"age": [18, 65]}), groups of categories ({"race": [["white"], ["black"]]}, the others forming one more group), or
+    a column of your own. ``exempt`` names keys that must not change, or categories that are neither left nor entered
+    ({"race": ["white"]}). A block that is too small to protect its records is refused; ``merge="merge"`` joins it with
+    the nearest set instead, never across what is exempt. Missing values of a key are a category of their own.
+
+    ``together`` names a column of households or other groups: all records of a group then move as one, the limit is
+    on recognising a group, and the keys and ``within`` must be the same throughout a group.
+
+    The draws are cryptographic and fresh; ``key`` with ``ids`` (a column, or its name) makes them repeatable for
+    whoever holds the key, and ``seed`` is for simulation.
+
+    >>> table = {"sex": ["f", "m"] * 20, "age": list(range(20, 60))}
+    >>> release = limit_identification(table, keys=["sex", "age"], xi=0.5, within="sex", seed=1)
+    >>> release.audit.holds, release.table["sex"] == table["sex"]
+    (True, True)
+    """
+    Source(key, ids, seed).check()  # before any work
+    setup = prepare(table, read_request(keys, xi, within, exempt, merge, together))
+    return carry_out(setup, key, ids, seed)
+
+
+def plan_identification(
+    table: Any,
+    keys: Sequence[str] | str,
+    xi: float,
+    within: Any = None,
+    *,
+    exempt: Any = None,
+    merge: Literal["suggest", "merge"] = "suggest",
+    together: str | None = None,
+) -> tuple[IdentificationPlan, IdentificationAudit]:
+    """What ``limit_identification`` would do, without doing it: the plan, and the audit of its blocks."""
+    setup = prepare(table, read_request(keys, xi, within, exempt, merge, together))
+    return plan_of(setup), setup.audit()
+
+
+def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Release:
+    """Draw the moves of a setup and write them into its table."""
+    plan = plan_of(setup)
+    blocks, counts = setup.blocks, setup.cells.counts
+    place = np.full(len(counts), -1)
+    place[blocks.cells] = np.arange(len(blocks.cells))
+    units = np.flatnonzero(place[setup.cell_of_unit] >= 0)
+    truth = place[setup.cell_of_unit[units]].astype(np.uint32)
+    source = Source(key, _ids(setup, ids, units), seed, _CONTEXT)
+    stream = source.stream(plan.fingerprint if key is not None else "", len(units))
+    moves = move_plan(blocks.starts, counts[blocks.cells], setup.theta)
+    drawn = draw(moves, len(units), lambda start, stop: truth[start:stop], stream)
+    new_cell = setup.cell_of_unit.copy()
+    new_cell[units] = blocks.cells[drawn]
+    rows = _rows(setup, new_cell)
+    changed = {name: int((index != np.arange(setup.n)).sum()) for name, index in rows.items()}
+    released = with_rows(setup.table, {name: rows[name] for name in rows if changed[name]}, lazy=setup.lazy)
+    moved = int((new_cell != setup.cell_of_unit)[setup.unit_of_row].sum())
+    drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed))
+    return Release(released, drawn_plan, setup.audit(), moved, changed, setup)
+
+
+def _ids(setup: Setup, ids: Any, units: Ints) -> Any:
+    """The ids of the units that may move: those of their first rows."""
+    if ids is None:
+        return None
+    column = read_columns(setup.table, [ids])[ids] if isinstance(ids, str) else ids
+    items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    if len(items) != setup.n:
+        raise DataError(f"ids must hold one id per row: expected {setup.n}, got {len(items)}.")
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    return [plain[row] for row in setup.row_of_unit[units].tolist()]
+
+
+def _rows(setup: Setup, new_cell: Ints) -> dict[str, Ints]:
+    """For each key, the row that every row takes its value from: itself, unless the value changes."""
+    donor = np.empty(len(setup.cells), np.int64)
+    donor[setup.cell_of_unit[::-1]] = setup.row_of_unit[::-1]
+    rows = {}
+    for i, column in enumerate(setup.keys):
+        codes = setup.cells.codes[:, i]
+        index = np.arange(setup.n)
+        unit_changed = codes[new_cell] != column.codes
+        changed = np.flatnonzero(unit_changed[setup.unit_of_row])
+        index[changed] = donor[new_cell[setup.unit_of_row[changed]]]
+        rows[column.name] = index
+    return rows

@@ -1,0 +1,169 @@
+"""The plan of a release that limits identification: blocks, their cells, θ and ξ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Self
+
+from maskwell.errors import DataError
+from maskwell.release.plan import ReleasePlan, read_label, stored_label
+from maskwell.release.setup import Request, Setup, prepare
+
+if TYPE_CHECKING:
+    from maskwell.release.identification import Release
+
+
+@dataclass(frozen=True)
+class Block:
+    """The sensitive cells of the partition sets that it joins."""
+
+    sets: tuple[Mapping[str, str], ...]
+    """The level of each joined set by each column of the partition."""
+    cells: tuple[tuple[int, ...], ...]
+    """Each cell as a position in the labels of every key."""
+    counts: tuple[int, ...]
+    """The true frequency of each cell."""
+
+    @property
+    def k(self) -> int:
+        """The number of cells."""
+        return len(self.cells)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IdentificationPlan(ReleasePlan):
+    """What is moved, where, and with what chance: a record of a cell of frequency t leaves it with chance θ / t."""
+
+    request: Request
+    theta: Fraction
+    units: int
+    """The number of records, or of groups where groups move together."""
+    labels: Mapping[str, tuple[Any, ...]]
+    """The categories of each key that occur; None stands for a missing value."""
+    blocks: tuple[Block, ...]
+    randomness: str = "none"
+    seed: int | None = None
+
+    method = "limit_identification"
+
+    @property
+    def xi(self) -> float:
+        """The limit."""
+        return float(self.request.xi)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that an intruder may know."""
+        return self.request.keys
+
+    @property
+    def merged(self) -> int:
+        """How many partition sets were joined with another."""
+        return sum(len(block.sets) - 1 for block in self.blocks)
+
+    def cells(self, block: int) -> list[tuple[Any, ...]]:
+        """The cells of a block as labels, one for each key."""
+        labels = [self.labels[key] for key in self.keys]
+        return [tuple(own[c] for own, c in zip(labels, cell, strict=True)) for cell in self.blocks[block].cells]
+
+    def drawn(self, randomness: str, seed: int | None) -> IdentificationPlan:
+        """The same plan, said to have been carried out with this randomness."""
+        return replace(self, randomness=randomness, seed=seed)
+
+    def apply(self, table: Any, *, key: bytes | None = None, ids: Any = None, seed: int | None = None) -> Release:
+        """Carry the plan out on the table it was made for, with the stored seed if there is one and none is given."""
+        from maskwell.release.identification import carry_out
+
+        setup = prepare(table, self.request)
+        if plan_of(setup).fingerprint != self.fingerprint:
+            raise DataError(
+                "table is not the one that the plan was made for: its sensitive cells differ; plan it anew."
+            )
+        return carry_out(setup, key, ids, self.seed if seed is None and key is None else seed)
+
+    # Storage.
+
+    def content(self) -> dict[str, Any]:
+        request = self.request
+        return {
+            "keys": list(request.keys),
+            "xi": str(request.xi),
+            "theta": str(self.theta),
+            "within": _stored_spec(request.within),
+            "exempt": _stored_spec(request.exempt),
+            "merge": request.merge,
+            "together": request.together,
+            "units": self.units,
+            "labels": {key: [stored_label(label) for label in labels] for key, labels in self.labels.items()},
+            "blocks": [
+                {
+                    "sets": [dict(levels) for levels in block.sets],
+                    "cells": [list(cell) for cell in block.cells],
+                    "counts": list(block.counts),
+                }
+                for block in self.blocks
+            ],
+        }
+
+    def draws(self) -> dict[str, Any]:
+        return {"randomness": self.randomness, "seed": self.seed}
+
+    @classmethod
+    def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
+        request = Request(
+            tuple(content["keys"]),
+            Fraction(content["xi"]),
+            _read_spec(content["within"]),
+            _read_spec(content["exempt"]),
+            content["merge"],
+            content["together"],
+        )
+        blocks = tuple(
+            Block(tuple(block["sets"]), tuple(map(tuple, block["cells"])), tuple(block["counts"]))
+            for block in content["blocks"]
+        )
+        labels = {key: tuple(map(read_label, stored)) for key, stored in content["labels"].items()}
+        theta = Fraction(content["theta"])
+        return cls(request, theta, content["units"], labels, blocks, draws["randomness"], draws["seed"])
+
+    def __repr__(self) -> str:
+        sensitive = sum(sum(block.counts) for block in self.blocks)
+        return (
+            f"<plan to limit identification to {self.xi:g}: {len(self.blocks)} blocks, "
+            f"{sensitive} of {self.units} units sensitive, theta {float(self.theta):.4g}>"
+        )
+
+
+def plan_of(setup: Setup) -> IdentificationPlan:
+    """The plan that a setup amounts to."""
+    blocks = []
+    codes, counts = setup.cells.codes[:, :-1], setup.cells.counts
+    for i, members in enumerate(setup.blocks.sets):
+        cells = setup.blocks.cells[setup.blocks.starts[i] : setup.blocks.starts[i + 1]]
+        blocks.append(
+            Block(
+                tuple(setup.parts.describe(s) for s in members),
+                tuple(map(tuple, codes[cells].tolist())),
+                tuple(counts[cells].tolist()),
+            )
+        )
+    labels = {column.name: column.labels for column in setup.keys}
+    return IdentificationPlan(setup.request, setup.theta, len(setup.row_of_unit), labels, tuple(blocks))
+
+
+def _stored_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if how is None else [_stored_item(item) for item in how] for name, how in spec.items()}
+
+
+def _stored_item(item: Any) -> Any:
+    return [stored_label(label) for label in item] if isinstance(item, list) else stored_label(item)
+
+
+def _read_spec(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if how is None else [_read_item(item) for item in how] for name, how in stored.items()}
+
+
+def _read_item(item: Any) -> Any:
+    return [read_label(label) for label in item] if isinstance(item, list) else read_label(item)

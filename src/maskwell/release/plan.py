@@ -1,0 +1,111 @@
+"""Release plans as JSON: what was asked, what came of it, and enough to do it again.
+
+A plan is for the custodian. It holds the sensitive cells and the exact chances, which would help an intruder.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from maskwell.errors import ReportError
+
+FORMAT = 1
+
+
+class ReleasePlan(ABC):
+    """How a file was released: JSON in and out, a fingerprint, and ``apply`` to do it again."""
+
+    method: ClassVar[str]
+    methods: ClassVar[dict[str, type[ReleasePlan]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        ReleasePlan.methods[cls.method] = cls
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """What decides the chances of every change, ready for JSON."""
+
+    @abstractmethod
+    def draws(self) -> Any:
+        """Where the randomness came from, ready for JSON; a key is never stored."""
+
+    @classmethod
+    @abstractmethod
+    def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
+        """The inverse of ``content`` and ``draws``."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the content."""
+        text = json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """The plan as text, complete and versioned. Keep it where you keep the original file."""
+        head = {"maskwell": "release plan", "version": FORMAT, "method": self.method}
+        rest = {"content": self.content(), "draws": self.draws(), "fingerprint": self.fingerprint}
+        return json.dumps(head | rest, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> ReleasePlan:
+        """Read a plan back; anything but the same plan is an error."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ReportError("plan is not valid JSON; write it with plan.to_json().") from None
+        if not isinstance(document, dict) or document.get("maskwell") != "release plan":
+            raise ReportError('plan JSON must be an object with "maskwell": "release plan"; this is another file.')
+        if document.get("version") != FORMAT:
+            raise ReportError(f"plan format {document.get('version')!r} is not supported; this version reads {FORMAT}.")
+        kind = ReleasePlan.methods.get(str(document.get("method")))
+        if kind is None:
+            known = ", ".join(ReleasePlan.methods)
+            raise ReportError(f"plan method {document.get('method')!r} is unknown; known: {known}.")
+        try:
+            plan = kind.from_content(document["content"], document["draws"])
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+            raise ReportError(f"plan JSON is incomplete or malformed ({type(error).__name__}).") from None
+        if plan.fingerprint != document.get("fingerprint"):
+            raise ReportError("plan JSON was changed: its content does not match its fingerprint.")
+        return plan
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReleasePlan) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def stored_label(label: Any) -> Any:
+    """A category's label for JSON: text, numbers, booleans and None as they are, dates and decimals marked."""
+    if label is None or isinstance(label, (str, bool, int, float)):
+        return label
+    if isinstance(label, (datetime.datetime, datetime.date, datetime.time)):
+        return {type(label).__name__: label.isoformat()}
+    if isinstance(label, Decimal):
+        return {"decimal": str(label)}
+    if isinstance(label, (tuple, list)):
+        return {"cell": [stored_label(part) for part in label]}
+    raise ReportError(f"categories of type {type(label).__name__} cannot be stored in a plan; cast the column to text.")
+
+
+_READERS = {
+    "datetime": datetime.datetime.fromisoformat,
+    "date": datetime.date.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "decimal": Decimal,
+}
+
+
+def read_label(stored: Any) -> Any:
+    """The inverse of ``stored_label``."""
+    if not isinstance(stored, dict):
+        return stored
+    ((kind, value),) = stored.items()
+    return tuple(map(read_label, value)) if kind == "cell" else _READERS[kind](value)

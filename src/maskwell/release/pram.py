@@ -1,0 +1,200 @@
+"""Post-randomization of any columns by any matrix, one step at a time, with every matrix kept in the plan."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.release.frames import settle, with_rows
+from maskwell.release.matrices import Choice, read_exempt, transition
+from maskwell.release.pram_estimate import PramEstimate, estimate
+from maskwell.release.pram_plan import PramPlan, Step
+from maskwell.risk.columns import Coded, Ints, encode, names_of, read_columns
+from maskwell.risk.frequencies import cross_classify, group
+from maskwell.sampling.entropy import Source
+from maskwell.sampling.plans import draw
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PramRelease:
+    """A table after one or more steps of post-randomization, with the plan of all of them."""
+
+    table: Any
+    plan: PramPlan
+    changed_by_step: tuple[int, ...]
+    """Records that each step changed."""
+    n: int
+
+    @property
+    def changed(self) -> float:
+        """The share of records that the last step changed."""
+        return self.changed_by_step[-1] / self.n
+
+    def estimate(self, of: Sequence[str] | str | None = None) -> PramEstimate:
+        """Unbiased counts by the columns ``of`` (those of the last step unless named), with their variances."""
+        return estimate(self.plan, self.table, of)
+
+    def __repr__(self) -> str:
+        columns = ", ".join("×".join(step.columns) for step in self.plan.steps)
+        return f"<release of {self.n} records: {columns} post-randomized, {self.changed:.2%} changed in the last step>"
+
+
+def pram(
+    table: Any,
+    columns: Sequence[str] | str,
+    *,
+    matrix: Any = None,
+    diagonal: Any = None,
+    least_diagonal: Any = None,
+    invariant: bool = True,
+    strata: Sequence[str] | str | None = None,
+    neighbours: Mapping[Any, Mapping[Any, float]] | None = None,
+    zeros: Iterable[tuple[Any, Any]] = (),
+    exempt: Iterable[Any] = (),
+    key: bytes | None = None,
+    ids: Any = None,
+    seed: int | None = None,
+) -> PramRelease:
+    """Change the values of a column at random, by a matrix that you choose and that the plan keeps.
+
+    ``columns`` is a column, or several that change as one: their categories are then tuples, those that occur.
+
+    Say how much changes in one of three ways. ``matrix`` is a design with the column's categories
+    (``designs.from_matrix(P, categories)``) or ``{truth: {report: chance}}``; with strata, also a design for each.
+    Labels decide, never positions. ``diagonal`` is the chance of staying, one number or one by category, and is kept
+    exactly. ``least_diagonal`` lets a category stay more often where frequencies could not be kept otherwise.
+
+    With ``invariant`` the expected frequencies are the true ones, in every stratum: a matrix becomes the first of two
+    stages (Nayak 2020, section 2), whose second takes the drift back, and the diagonal is then the product's. Without,
+    ``estimate`` corrects for the matrix.
+
+    ``neighbours`` favours moves: see ``band`` and ``by_distance``. ``zeros`` lists moves (truth, report) that must not
+    happen, ``exempt`` categories that are neither left nor entered; missing values always are exempt.
+
+    Pass the release of an earlier step as ``table`` to add a step with a ``seed``, or a ``key`` with ``ids``, of its
+    own.
+
+    >>> table = {"area": ["n"] * 45 + ["s"] * 35 + ["w"] * 20}
+    >>> release = pram(table, "area", diagonal=0.9, seed=1)
+    >>> release.plan.steps[0].diagonals()[()]["n"], release.plan.steps[0].keeps_frequencies
+    (Fraction(9, 10), True)
+    """
+    Source(key, ids, seed).check()  # before any work
+    earlier = table.plan.steps if isinstance(table, PramRelease) else ()
+    changed = table.changed_by_step if isinstance(table, PramRelease) else ()
+    native, lazy = settle(table.table if isinstance(table, PramRelease) else table)
+    names = names_of(columns, "columns")
+    by = names_of(strata, "strata") if strata is not None else ()
+    _refuse_overlap(names, by, earlier)
+    coded = {
+        name: encode(array, name) for name, array in read_columns(native, list(dict.fromkeys((*names, *by)))).items()
+    }
+    labels, truth, donors = _categories([coded[name] for name in names])
+    stratum, levels = _strata([coded[name] for name in by], len(truth))
+    choice = Choice(
+        matrix, diagonal, least_diagonal, invariant, neighbours, tuple(zeros), read_exempt(exempt, labels)
+    ).checked(labels, by)
+    counts = np.zeros((len(levels), len(labels)), np.int64)
+    np.add.at(counts, (stratum, truth), 1)
+    transitions = tuple(transition(choice, labels, counts[h].tolist(), level) for h, level in enumerate(levels))
+    step = Step(names, labels, by, levels, transitions, tuple(map(tuple, counts.tolist())))
+    drawn = _draw(step, truth, stratum, native, (key, ids, seed), len(earlier))
+    step = dataclasses.replace(step, randomness=drawn.randomness, seed=None if seed is None else int(seed))
+    moved = drawn.codes != truth
+    index = np.where(moved, donors[drawn.codes], np.arange(len(truth)))
+    released = with_rows(native, dict.fromkeys(names, index) if moved.any() else {}, lazy=lazy)
+    return PramRelease(released, PramPlan((*earlier, step)), (*changed, int(moved.sum())), len(truth))
+
+
+def repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> Any:
+    """The table after a step that is known already, drawn with its stored seed or with a key."""
+    native, lazy = settle(table)
+    arrays = read_columns(native, list(dict.fromkeys((*step.columns, *step.strata))))
+    coded = {name: encode(array, name) for name, array in arrays.items()}
+    labels, truth, donors = _categories([coded[name] for name in step.columns])
+    stratum, levels = _strata([coded[name] for name in step.strata], len(truth))
+    counts = np.zeros((len(levels), len(labels)), np.int64)
+    np.add.at(counts, (stratum, truth), 1)
+    if (labels, levels, tuple(map(tuple, counts.tolist()))) != (step.labels, step.levels, step.counts):
+        raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
+    drawn = _draw(step, truth, stratum, native, (key, ids, None if key is not None else step.seed), number)
+    index = np.where(drawn.codes != truth, donors[drawn.codes], np.arange(len(truth)))
+    return with_rows(native, dict.fromkeys(step.columns, index), lazy=lazy)
+
+
+def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequence[Step]) -> None:
+    if not names:
+        raise DataError("columns must name one column or more; got none.")
+    done = {column for step in earlier for column in step.columns}
+    used = {column for step in earlier for column in step.strata}
+    for name in names:
+        if name in done:
+            raise DataError(f"column {name!r} was post-randomized in an earlier step; start from the original table.")
+        if name in strata or name in used:
+            raise DataError(f"column {name!r} is a stratum as well; strata must stay as they are.")
+    changed = [name for name in strata if name in done]
+    if changed:
+        raise DataError(f"strata {changed[0]!r} was post-randomized in an earlier step; do this step first.")
+
+
+def _categories(columns: Sequence[Coded]) -> tuple[tuple[Any, ...], Ints, Ints]:
+    """The categories that occur, the category of every row, and a row that holds each category."""
+    cells, cell_of_row = cross_classify(columns)
+    rows = cells.codes.tolist()
+    labels = [tuple(own[code] for own, code in zip(cells.labels, row, strict=True)) for row in rows]
+    donors = np.empty(len(labels), np.int64)
+    donors[cell_of_row[::-1]] = np.arange(len(cell_of_row) - 1, -1, -1)
+    return tuple(label[0] for label in labels) if len(columns) == 1 else tuple(labels), cell_of_row, donors
+
+
+def _strata(columns: Sequence[Coded], n: int) -> tuple[Ints, tuple[tuple[Any, ...], ...]]:
+    stratum, first = group([column.codes for column in columns], [column.size for column in columns], n)
+    levels = [tuple(column.labels[column.codes[row]] for column in columns) for row in first.tolist()]
+    return stratum, tuple(levels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    codes: Ints
+    randomness: str
+
+
+def _draw(
+    step: Step, truth: Ints, stratum: Ints, table: Any, chance: tuple[bytes | None, Any, int | None], number: int
+) -> _Drawn:
+    """New categories, stratum by stratum and stage by stage, each with a keystream of its own."""
+    key, ids, seed = chance
+    items = _id_items(table, ids, len(truth))
+    new, randomness = truth.copy(), "none"
+    fingerprint = PramPlan((step,)).fingerprint if key is not None else ""
+    order = np.argsort(stratum, kind="stable")
+    edges = np.searchsorted(stratum[order], np.arange(len(step.levels) + 1))
+    for h, path in enumerate(step.transitions):
+        rows = order[edges[h] : edges[h + 1]]
+        own = None if items is None else [items[row] for row in rows.tolist()]
+        for s, part in enumerate(path.stages):
+            source = Source(key, own, seed, f" pram step {number} stratum {h} stage {s}")
+            stream = source.stream(fingerprint, len(rows))
+            codes = new[rows].astype(np.uint32)
+            new[rows] = draw(part.plan, len(rows), _reader(codes), stream)
+            randomness = stream.randomness
+    return _Drawn(new, randomness)
+
+
+def _reader(codes: Any) -> Any:
+    return lambda start, stop: codes[start:stop]
+
+
+def _id_items(table: Any, ids: Any, n: int) -> list[Any] | None:
+    if ids is None:
+        return None
+    column = read_columns(table, [ids])[ids] if isinstance(ids, str) else ids
+    items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    if len(items) != n:
+        raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.")
+    return [item.item() if isinstance(item, np.generic) else item for item in items]

@@ -1,0 +1,161 @@
+"""From a table and a limit to blocks of sensitive cells: everything about a release but the draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.release.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.frames import settle
+from maskwell.release.identification_audit import IdentificationAudit, audit_block
+from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
+from maskwell.release.theta import least_cells, read_limit, theta_for
+from maskwell.risk.columns import Coded, Ints, encode, names_of, read_columns
+from maskwell.risk.frequencies import Cells, cross_classify, group
+
+_SET = "(partition set)"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for; it decides the blocks of a given table."""
+
+    keys: tuple[str, ...]
+    xi: Fraction
+    within: Spec
+    exempt: Spec
+    merge: bool
+    together: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A table with its cells, its partition and its blocks.
+
+    A unit is what moves as one: a record, or all records of a group. Cells are those of the keys within a partition
+    set. Where the partition is by a column that is no key, a combination of keys is thereby counted set by set, which
+    can only make more of them sensitive; the limit then holds for intruders who know that column and for those who do
+    not. (Sets that were merged across such a column protect against the latter only.)
+    """
+
+    request: Request
+    table: Any
+    lazy: bool
+    theta: Fraction
+    keys: tuple[Coded, ...]
+    parts: Partition
+    cells: Cells
+    cell_of_unit: Ints
+    unit_of_row: Ints
+    row_of_unit: Ints
+    """The first row of each unit."""
+    blocks: Blocks
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.unit_of_row)
+
+    def audit(self) -> IdentificationAudit:
+        """The exact risk of every block; blocks of equal composition are computed once."""
+        counts = self.cells.counts
+        composition = []
+        for start, stop in zip(self.blocks.starts[:-1], self.blocks.starts[1:], strict=True):
+            sizes, cells = np.unique(counts[self.blocks.cells[start:stop]], return_counts=True)
+            composition.append(tuple(zip(sizes.tolist(), cells.tolist(), strict=True)))
+        audited = {sizes: audit_block(dict(sizes), self.theta) for sizes in set(composition)}
+        left = np.delete(counts, self.blocks.cells)
+        return IdentificationAudit(
+            self.request.xi,
+            self.theta,
+            tuple(audited[sizes] for sizes in composition),
+            Fraction(1, int(left.min())) if len(left) else Fraction(0),
+            Fraction(1, int(counts.min())),
+        )
+
+
+def read_request(keys: Any, xi: Any, within: Any, exempt: Any, merge: str, together: str | None) -> Request:
+    """The parameters of a release, checked as far as they can be without a table."""
+    names = names_of(keys, "keys")
+    if not names:
+        raise DataError("keys must name one column or more; got none.")
+    if merge not in ("suggest", "merge"):
+        raise DataError(f'merge must be "suggest" or "merge"; got {merge!r}.')
+    if together is not None and not isinstance(together, str):
+        raise DataError(f"together must name the column of households or groups; got {type(together).__name__}.")
+    if together in names:
+        raise DataError(f"{together!r} is both a key and the column of groups; a group's own number is never released.")
+    spec, fixed = read_spec(within, "within"), read_spec(exempt, "exempt")
+    for name, how in fixed.items():
+        if name not in names:
+            raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.")
+        if how is not None and any(isinstance(item, list) for item in how):
+            raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.")
+    return Request(names, read_limit(xi), spec, fixed, merge == "merge", together)
+
+
+def prepare(table: Any, request: Request) -> Setup:
+    """The blocks of a table; an error with the remedy if one of them cannot protect its records."""
+    table, lazy = settle(table)
+    extra = (request.together,) if request.together else ()
+    wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
+    columns = {name: encode(array, name) for name, array in read_columns(table, list(wanted)).items()}
+    rows = len(columns[request.keys[0]].codes)
+    unit_of_row, row_of_unit = _units(columns[request.together] if request.together else None, rows)
+    if request.together:
+        fixed = (*request.keys, *request.within)
+        columns = {name: _of_units(columns[name], unit_of_row, row_of_unit, request.together) for name in fixed}
+    factors = [factor(columns[name], how, "within") for name, how in request.within.items()]
+    factors += [factor(columns[name], how, "exempt", exempt=True) for name, how in request.exempt.items()]
+    parts = partition(factors, len(row_of_unit))
+    keys = tuple(columns[name] for name in request.keys)
+    theta = theta_for(request.xi)
+    cells, cell_of_unit, blocks = _classify(keys, parts, request, least_cells(theta))
+    return Setup(request, table, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+
+
+def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:
+    """Cells and blocks. Where sets are joined, cells that differ only in the set become one and are counted anew."""
+    # t < 1/ξ, decided in whole numbers.
+    safe = -(-request.xi.denominator // request.xi.numerator)
+    groups: Groups = [(s,) for s in range(len(parts))]
+    while True:
+        group_of_set = np.empty(len(parts), np.int64)
+        for position, members in enumerate(groups):
+            group_of_set[list(members)] = position
+        sets = Coded(_SET, group_of_set[parts.set_of_row], tuple(range(len(groups))), 0)
+        cells, cell_of_unit = cross_classify([*keys, sets])
+        sensitive = np.flatnonzero(cells.counts < safe)
+        set_of_cell = cells.codes[:, -1]
+        counts = np.bincount(set_of_cell[sensitive], minlength=len(groups))
+        if not ((counts > 0) & (counts < least)).any():
+            return cells, cell_of_unit, form_blocks(set_of_cell, sensitive, groups)
+        if not request.merge:
+            raise too_small(set_of_cell[sensitive], parts, least)
+        groups = join(groups, counts, parts, least)
+
+
+def _units(groups: Coded | None, n: int) -> tuple[Ints, Ints]:
+    if groups is None:
+        return np.arange(n), np.arange(n)
+    if groups.missing:
+        raise DataError(f"together={groups.name!r} is missing in {groups.missing} of {n} rows; give each a group.")
+    return group([groups.codes], [groups.size], n)
+
+
+def _of_units(column: Coded, unit_of_row: Ints, row_of_unit: Ints, together: str) -> Coded:
+    """A column of groups from one of records; it must not differ within a group."""
+    codes = column.codes[row_of_unit]
+    differing = len(np.unique(unit_of_row[codes[unit_of_row] != column.codes]))
+    if differing:
+        raise DataError(
+            f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what is "
+            "moved together must describe the group, so release keys of single records in a step of their own."
+        )
+    missing = int((codes == len(column.labels) - 1).sum()) if column.missing else 0
+    return Coded(column.name, codes, column.labels, missing)

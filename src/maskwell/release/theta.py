@@ -1,0 +1,62 @@
+"""How much to move for a limit: the parameter θ of a block from the largest allowed chance ξ of a correct match.
+
+A record in a cell of frequency t leaves it with chance θ / t. At worst, over all blocks that are large enough, a match
+is then right with chance h(θ) (Nayak 2020, section 5.2).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from maskwell.arithmetic import fraction
+from maskwell.errors import DemandError
+
+_BITS = 63
+"""θ is a whole number over 2^63, so that θ / 1 and θ / 2 are whole numbers over 2^64, as the sampler needs them."""
+
+
+def worst_risk(theta: Fraction) -> Fraction:
+    """h(θ): continuous and decreasing, from 1 at θ = 0 to 1/3 at θ = 1.
+
+    >>> worst_risk(Fraction(2, 3))
+    Fraction(3, 7)
+    """
+    if theta <= Fraction(2, 3):
+        return (1 - theta) / (1 - theta + theta**2)
+    return (2 - theta) / (4 - 2 * theta + theta**2)
+
+
+def read_limit(xi: Any) -> Fraction:
+    """ξ as an exact number, if a block can meet it."""
+    limit = fraction(xi, "xi", DemandError)
+    if not Fraction(1, 3) < limit < 1:
+        raise DemandError(
+            f"xi must lie strictly between 1/3 and 1; got {xi!r}. It is the largest chance that a match is right; "
+            "for a lower one, coarsen the keys instead."
+        )
+    return limit
+
+
+def theta_for(xi: Any) -> Fraction:
+    """The least θ, out of 2^63, whose worst risk does not exceed ξ.
+
+    >>> round(float(theta_for(0.395)), 4)
+    0.799
+    """
+    limit = read_limit(xi)
+    low, high = 0, 1 << _BITS  # h(low) > ξ >= h(high) throughout
+    while high - low > 1:
+        middle = (low + high) // 2
+        if worst_risk(Fraction(middle, 1 << _BITS)) <= limit:
+            high = middle
+        else:
+            low = middle
+    if high == 1 << _BITS:
+        raise DemandError(f"xi={xi!r} is too close to 1/3 to be met by a block of any size; try xi=0.34.")
+    return Fraction(high, 1 << _BITS)
+
+
+def least_cells(theta: Fraction) -> int:
+    """The number of cells from which on a block is large enough: k >= 1 / (1 - θ)."""
+    return -(-theta.denominator // (theta.denominator - theta.numerator))
