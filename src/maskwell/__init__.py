@@ -1,6 +1,6 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import designs, planning, risk
+from maskwell import designs, planning, release, risk
 from maskwell.auditing import Audit, audit, codebook, dominates, equivalent, explain, improve
 from maskwell.demands import (
     LDP,
@@ -63,6 +63,7 @@ __all__ = [
     "improve",
     "plan",
     "planning",
+    "release",
     "risk",
     "MaskwellError",
     "DataError",
