@@ -8,13 +8,12 @@ from typing import get_args
 
 from maskwell.auditing import Audit, explain
 from maskwell.auditing.explain import Audience
-from maskwell.auditing.facts import worth
 from maskwell.designs.base import Design
 from maskwell.designs.labels import shown
 from maskwell.errors import DesignError
 from maskwell.views.audit import belief_chart, has_matrix_chart, matrix_chart
 from maskwell.views.breach import breach_chart
-from maskwell.views.findings import figure, findings
+from maskwell.views.findings import figure, findings, worth_of
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.threats import GUIDE, threats
 from maskwell.views.wording import privacy_words
@@ -67,7 +66,7 @@ def made_by(command: str) -> str:
 def headline(audit: Audit) -> Facts:
     """The four numbers that matter most."""
     blind = max(audit.prior) if audit.prior else 1 / audit.design.k
-    value = worth(audit.design)
+    value = worth_of(audit.design)
     bounded = math.isfinite(audit.parity)
     exposed = float(audit.exposure)
     return Facts(

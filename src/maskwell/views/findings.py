@@ -9,7 +9,8 @@ from fractions import Fraction
 from maskwell.auditing import Audit
 from maskwell.auditing.blackwell import improve
 from maskwell.auditing.facts import worth
-from maskwell.errors import DesignError
+from maskwell.designs.base import Design
+from maskwell.errors import DesignError, EstimationError
 from maskwell.views.breach import EXAMPLE, at_most
 from maskwell.views.wording import percent
 
@@ -56,6 +57,20 @@ def chance(value: float) -> str:
     """A probability with four digits, and never a rounded 0 or 1."""
     text = f"{value:.4g}"
     return f"almost {text}" if text in ("0", "1") and value != float(text) else text
+
+
+def worth_of(design: Design) -> float:
+    """What a report is worth in direct answers when all categories are equally common; 0 if not estimable."""
+    try:
+        return worth(design)
+    except EstimationError:
+        # Of a product only what masking adds in the worst population is at hand.
+        return 1 / cost(design.added_variance, design.k)
+
+
+def cost(added_variance: float, k: int) -> float:
+    """How many times the respondents of a direct question this added variance costs, categories equally common."""
+    return 1 + added_variance / (1 - 1 / k)
 
 
 def demand_words(audit: Audit) -> str:
@@ -107,7 +122,7 @@ def _leakage(audit: Audit) -> list[Finding]:
 
 
 def _precision(audit: Audit) -> list[Finding]:
-    value = worth(audit.design)
+    value = worth_of(audit.design)
     times = f"ask {1 / value:.4g} times as many people as directly" if value else "single categories are not estimable"
     admissible = "yes" if audit.admissible else "NO"
     why = audit.why_not or "no design of the same parity serves every analysis better"

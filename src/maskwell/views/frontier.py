@@ -16,6 +16,7 @@ from maskwell.errors import DesignError
 from maskwell.planning import FrontierPoint, frontier
 from maskwell.views import style
 from maskwell.views.breach import Align
+from maskwell.views.findings import cost
 
 # Fewer where designs are large.
 _EPSILONS = {False: tuple(np.linspace(0.25, 5, 20).tolist()), True: (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)}
@@ -59,11 +60,6 @@ def frontier_chart(
     whole = alt.concat(_against_anybody(rows, marked, vertical), _against_strangers(rows, marked, vertical), columns=2)
     heading = alt.TitleParams(_finding(points), subtitle=_reading(k, marked))
     return whole.properties(spacing=40, title=heading, config=style.config())
-
-
-def cost(added_variance: float, k: int) -> float:
-    """How many times the respondents of a direct question this added variance costs, categories equally common."""
-    return 1 + added_variance / (1 - 1 / k)
 
 
 @dataclass(frozen=True)

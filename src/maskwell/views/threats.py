@@ -57,9 +57,10 @@ def _pooled(audit: Audit) -> str:
 
 
 def _false_report(audit: Audit) -> str:
-    if math.isfinite(audit.report_influence):
+    influence = audit.report_influence
+    if math.isfinite(influence):
         return (
-            f"One invented report can add up to {audit.report_influence:.3g} respondents to a category; a few false "
+            f"One invented report can add up to {influence:.3g} respondents to a category; a few false "
             "reports can move an estimate."
         )
     return "Invented reports cannot be told from honest ones."
