@@ -311,7 +311,7 @@ def test_estimate_json_has_stable_keys(run: Run, files: Path) -> None:
     expected = mw.estimate(mw.Reports.read(files / "reports.parquet"))
     found = run("estimate", "reports.parquet", "--json").json
     assert set(found) == {
-        *("design", "privacy", "n", "missing", "randomness", "method", "level", "interval", "simultaneous"),
+        *("design", "privacy", "n", "missing", "randomness", "method", "gap", "level", "interval", "simultaneous"),
         *("categories", "estimates", "standard_errors", "intervals", "noise"),
     }
     assert found["estimates"] == expected.proportions.tolist()

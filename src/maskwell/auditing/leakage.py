@@ -25,6 +25,7 @@ import numpy as np
 
 from maskwell.auditing.capacity import capacity
 from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.designs.product import ProductDesign
 from maskwell.errors import DesignError, ReportError
 
 _SUM_TOLERANCE = 1e-6
@@ -139,7 +140,8 @@ class MatrixLeakage:
 
     def posterior(self, report: Any) -> Vector:
         labels = self.design.report_labels()
-        wanted = frozenset(report) if isinstance(report, (set, list, tuple)) else report
+        several = isinstance(self.design, ProductDesign)
+        wanted = frozenset(report) if isinstance(report, (set, list, tuple)) and not several else report
         if wanted not in labels:
             raise ReportError(f"report {report!r} is none of the design's; see design.report_labels().")
         return normalised(self._joint[labels.index(wanted)], report)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from maskwell.reports import Reports
 
 MOST_CELLS = 1_000_000
+_CELLS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +200,7 @@ class ProductDesign(Design):
         return reduce(_row_products, rows)
 
     def scores(self, method: Method) -> Scores:
-        raise EstimationError("a product is estimated from its distinct joint reports; use estimate(tally).")
+        return ProductScores(self, method)
 
     def score_rows(self, method: Method, packed: Packed) -> Matrix:
         """The joint scores of packed reports: products of the variables' scores."""
@@ -245,6 +246,66 @@ class ProductDesign(Design):
             raise DesignError(f"a product may have up to {MOST_CELLS} joint categories; these make {cells}.")
         categories = tuple(itertools.product(*(part.categories for part in parts)))
         return cls(categories, tuple(parts), tuple(names), **about)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ProductScores:
+    """Products of the variables' scores; ``packed`` are the distinct reports that ``mean`` gets the counts of."""
+
+    design: ProductDesign
+    method: Method
+    packed: Packed | None = None
+
+    @cached_property
+    def _parts(self) -> list[Scores]:
+        return [part.scores(self.method) for part in self.design.parts]
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(part.k for part in self.design.parts)
+
+    def rows(self, packed: Packed) -> Matrix:
+        return self.design.score_rows(self.method, packed)
+
+    def mean(self, counts: NDArray[Any]) -> Vector:
+        if self.packed is None:
+            raise EstimationError("a product is estimated from its distinct joint reports; use estimate(tally).")
+        step = max(1, _CELLS_AT_ONCE // self.design.k)
+        total = np.zeros(self.design.k)
+        for start in range(0, len(self.packed), step):
+            total += counts[start : start + step] @ self.rows(self.packed[start : start + step])
+        mean: Vector = total / counts.sum()
+        return mean
+
+    def second_moment_diagonal(self, proportions: Vector) -> Vector:
+        table = proportions.reshape(self._shape)
+        for axis, scores in enumerate(self._parts):
+            own = np.einsum("iit->it", scores.by_truth())
+            table = np.moveaxis(np.tensordot(own, table, axes=(1, axis)), 0, axis)
+        return table.reshape(-1)
+
+    def second_moment(self, proportions: Vector) -> Matrix:
+        d = len(self._shape)
+        table = proportions.reshape(self._shape)
+        for scores in self._parts:
+            # The first axis, a variable's truth, becomes a pair of score axes at the end.
+            table = np.tensordot(table, scores.by_truth(), axes=(0, 2))
+        order = [2 * i for i in range(d)] + [2 * i + 1 for i in range(d)]
+        moment: Matrix = table.transpose(order).reshape(self.design.k, self.design.k)
+        return moment
+
+    def by_truth(self) -> NDArray[np.float64]:
+        raise EstimationError("joint scores keep their moments by variable.")
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        """The other cells keep their shares of what a cell leaves."""
+        own = reduce(np.multiply.outer, [np.einsum("iii->i", s.by_truth()) for s in self._parts]).reshape(-1)
+        shares = np.clip(proportions, 1e-12, None)
+        rest = (self.second_moment_diagonal(shares) - own * shares) / (shares.sum() - shares)
+        return rest, own - rest
+
+    def binomial(self) -> None:
+        return None
 
 
 @dataclass(frozen=True)

@@ -8,78 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Matrix, Method, Scores, Vector
-from maskwell.designs.product import ProductDesign
+from maskwell.designs.base import Method, Vector
+from maskwell.designs.product import ProductDesign, ProductScores
 from maskwell.errors import EstimationError
 from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
-from maskwell.sampling.plans import Packed
 from maskwell.tally import Tally
-
-_CELLS_AT_ONCE = 1 << 22
-
-
-@dataclass(frozen=True)
-class JointScores:
-    """Products of the variables' scores, evaluated at the distinct reports of one tally."""
-
-    design: ProductDesign
-    method: Method
-    packed: Packed
-
-    @cached_property
-    def _parts(self) -> list[Scores]:
-        return [part.scores(self.method) for part in self.design.parts]
-
-    @cached_property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(part.k for part in self.design.parts)
-
-    def rows(self, packed: Packed) -> Matrix:
-        return self.design.score_rows(self.method, packed)
-
-    def mean(self, counts: NDArray[Any]) -> Vector:
-        step = max(1, _CELLS_AT_ONCE // self.design.k)
-        total = np.zeros(self.design.k)
-        for start in range(0, len(self.packed), step):
-            total += counts[start : start + step] @ self.rows(self.packed[start : start + step])
-        mean: Vector = total / counts.sum()
-        return mean
-
-    def second_moment_diagonal(self, proportions: Vector) -> Vector:
-        table = proportions.reshape(self._shape)
-        for axis, scores in enumerate(self._parts):
-            own = np.einsum("iit->it", scores.by_truth())
-            table = np.moveaxis(np.tensordot(own, table, axes=(1, axis)), 0, axis)
-        return table.reshape(-1)
-
-    def second_moment(self, proportions: Vector) -> Matrix:
-        d = len(self._shape)
-        table = proportions.reshape(self._shape)
-        for scores in self._parts:
-            # The first axis, a variable's truth, becomes a pair of score axes at the end.
-            table = np.tensordot(table, scores.by_truth(), axes=(0, 2))
-        order = [2 * i for i in range(d)] + [2 * i + 1 for i in range(d)]
-        moment: Matrix = table.transpose(order).reshape(self.design.k, self.design.k)
-        return moment
-
-    def by_truth(self) -> NDArray[np.float64]:
-        raise EstimationError("joint scores keep their moments by variable.")
-
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        """The other cells keep their shares of what a cell leaves."""
-        own = reduce(np.multiply.outer, [np.einsum("iii->i", s.by_truth()) for s in self._parts]).reshape(-1)
-        shares = np.clip(proportions, 1e-12, None)
-        rest = (self.second_moment_diagonal(shares) - own * shares) / (shares.sum() - shares)
-        return rest, own - rest
-
-    def binomial(self) -> None:
-        return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,4 +97,4 @@ def estimate_joint(tally: Tally, method: Method) -> JointEstimate:
     design = tally.design
     if not isinstance(design, ProductDesign) or tally.kept_patterns is None:
         raise EstimationError("a joint estimate needs the tally of a product with its patterns; use reports.tally().")
-    return JointEstimate(tally, method, JointScores(design, method, tally.kept_patterns.packed))
+    return JointEstimate(tally, method, ProductScores(design, method, tally.kept_patterns.packed))
