@@ -152,22 +152,17 @@ class _Newton:
     """The equations of one step, factorised row by row and then for what couples the rows."""
 
     def __init__(self, program: _Program, point: _Point, costs: tuple[Matrix, Matrix, Matrix]) -> None:
-        from scipy.linalg import solve_triangular
-
         self.program, self.point, self.costs = program, point, costs
         a, U = program.a, program.U
         self.D = point.G / costs[0]
         slack = point.above / costs[1] + point.below / costs[2]
-        coupling = np.diag(a**2 @ self.D)
-        self.factors = []
-        for i in range(len(a)):
-            scaled = self.D[i][:, None] * U
-            block = U.T @ scaled
-            block.flat[:: len(block) + 1] += slack[i] + _ROUNDING * np.trace(block) / len(block)
-            factor = np.linalg.cholesky(block)
-            half = solve_triangular(factor, scaled.T, lower=True, check_finite=False)
-            coupling -= a[i] ** 2 * (half.T @ half)
-            self.factors.append(factor)
+        scaled = U.T * self.D[:, None, :]
+        blocks = _times(scaled, U)
+        ridge = slack + _ROUNDING * blocks.trace(axis1=1, axis2=2)[:, None] / U.shape[1]
+        blocks[:, range(U.shape[1]), range(U.shape[1])] += ridge
+        self.roots = _inverse_roots(blocks)
+        half = (_times(self.roots, scaled) * a[:, None, None]).reshape(-1, U.shape[0])
+        coupling = np.diag(a**2 @ self.D) - half.T @ half
         coupling.flat[:: len(coupling) + 1] += _ROUNDING * np.trace(coupling) / len(coupling)
         self.coupling = np.linalg.cholesky(coupling)
 
@@ -180,16 +175,9 @@ class _Newton:
         G, above, below = (residual / cost for residual, cost in zip(rest, self.costs, strict=True))
         short = program.B - (point.G + G) @ U - point.above - above + point.below + below
         columns = program.q - a @ (point.G + G)
-        own = np.array(
-            [cho_solve((f, True), row, check_finite=False) for f, row in zip(self.factors, short, strict=True)]
-        )
-        columns = columns - a @ (self.D * (own @ U.T))
-        prices = cho_solve((self.coupling, True), columns, check_finite=False)
-        pulled = (self.D * prices) @ U
-        shared = np.array(
-            [cho_solve((f, True), row, check_finite=False) for f, row in zip(self.factors, pulled, strict=True)]
-        )
-        multipliers = own - a[:, None] * shared
+        own = self._divided(short)
+        prices = cho_solve((self.coupling, True), columns - a @ (self.D * (own @ U.T)), check_finite=False)
+        multipliers = own - a[:, None] * self._divided((self.D * prices) @ U)
         return _Point(
             G + self.D * (multipliers @ U.T + np.outer(a, prices)),
             above + point.above / self.costs[1] * multipliers,
@@ -197,3 +185,37 @@ class _Newton:
             multipliers,
             prices,
         )
+
+    def _divided(self, rows: Matrix) -> Matrix:
+        """Each row divided by its block."""
+        return np.asarray(np.einsum("ikl,ik->il", self.roots, np.einsum("ikl,il->ik", self.roots, rows)))
+
+
+# Linear algebra libraries start their threads for each of many small products, which costs more than the work and on a
+# busy machine a hundred times more. Small blocks are therefore done by plain loops over arrays.
+_SMALL = 64
+
+
+def _times(first: Matrix, second: Matrix) -> Matrix:
+    """Products of stacks of matrices."""
+    if first.shape[1] > _SMALL:
+        return np.asarray(np.matmul(first, second))
+    return np.asarray(np.einsum("ikl,ilm->ikm" if second.ndim == 3 else "ikl,lm->ikm", first, second))
+
+
+def _inverse_roots(blocks: Matrix) -> Matrix:
+    """Lower triangular W with W M W' = I for each block M; an error if one is not positive definite."""
+    size = blocks.shape[1]
+    if size > _SMALL:
+        from scipy.linalg import solve_triangular
+
+        unit = np.eye(size)
+        return np.array([solve_triangular(np.linalg.cholesky(block), unit, lower=True) for block in blocks])
+    work = np.concatenate([blocks, np.broadcast_to(np.eye(size), blocks.shape)], axis=2)
+    for at in range(size):
+        pivots = work[:, at, at]
+        if not (pivots > 0).all():
+            raise np.linalg.LinAlgError("not positive definite")
+        work[:, at] /= np.sqrt(pivots)[:, None]
+        work[:, at + 1 :] -= work[:, at, at + 1 : size, None] * work[:, None, at]
+    return work[:, :, size:]

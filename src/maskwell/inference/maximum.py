@@ -83,17 +83,32 @@ def _maximise(rows: Rows, counts: Array, start: Array, goal: float, without: int
             return best, best_gap, turn
         turn += 1
         columns = _candidates(w, pull)
+        m = len(columns)
         model = weighted_products(rows, share / chance / chance, columns)
-        ridge = min(excess, 1e-2) * (1 + np.diag(model))
-        for i in range(len(columns)):
-            model[i, i] += ridge[i]
-        # The model's slope at w is 1 - pull, and its curvature times w is pull.
-        towards = 2 * pull[columns] - 1 + ridge * w[columns]
+        towards, here = np.empty(m), np.empty(m)
+        for i in range(m):
+            j = columns[i]
+            ridge = min(excess, 1e-2) * (1 + model[i, i])
+            here[i] = w[j]
+            model[i, i] += ridge
+            # The model's slope at w is 1 - pull, and its curvature times w is pull.
+            towards[i] = 2 * pull[j] - 1 + ridge * w[j]
+        there = _minimise_model(model, towards, here, 1e-3 * excess)
         move = np.zeros(k)
-        move[columns] = _minimise_model(model, towards, w[columns], 1e-3 * excess) - w[columns]
+        for i in range(m):
+            move[columns[i]] = there[i] - here[i]
         step = _search(chance, chances(rows, move), share, move.sum())
-        w = np.maximum(w + step * move, 0.0)
-        w /= w.sum()
+        w = _moved(w, move, step)
+
+
+@njit(nogil=True, cache=True)
+def _moved(w: Array, move: Array, step: float) -> Array:
+    """The proportions after a step; rounding must not take one below 0."""
+    result = np.empty(len(w))
+    for j in range(len(w)):
+        result[j] = max(w[j] + step * move[j], 0.0)
+    result /= result.sum()
+    return result
 
 
 @njit(nogil=True, cache=True)
@@ -103,41 +118,63 @@ def _candidates(w: Array, pull: Array) -> Array:
     The others stay at zero for this turn, and the certificate watches them. Letting in all that pull a little would
     make the model several times larger where most categories belong at zero.
     """
-    chosen = w > 0
-    waiting = np.flatnonzero(~chosen & (pull > 1))
-    admitted = max(_MOST_ADMITTED, chosen.sum() // 4)
-    if len(waiting) > admitted:
-        waiting = waiting[np.argsort(-pull[waiting])[:admitted]]
-    chosen[waiting] = True
-    return np.flatnonzero(chosen)
+    above = 0
+    for j in range(len(w)):
+        above += w[j] > 0
+    admitted, cut, top = max(_MOST_ADMITTED, above // 4), 1.0, pull.max()
+    while True:
+        chosen = np.empty(len(w), np.int64)
+        m = 0
+        for j in range(len(w)):
+            if w[j] > 0 or pull[j] > cut:
+                chosen[m] = j
+                m += 1
+        if m - above <= admitted or cut == top:
+            return chosen[:m]
+        cut = 0.5 * (cut + top)
 
 
 @njit(nogil=True, cache=True)
 def _minimise_model(H: Array, b: Array, start: Array, goal: float) -> Array:
     """Minimise ``y'Hy/2 - b'y`` over y >= 0 by projected Newton steps (Bertsekas 1982), never going up from start."""
-    y = start.copy()
-    own = np.diag(H).copy()
+    m = len(b)
+    y, move, change = start.copy(), np.empty(m), np.empty(m)
     for _ in range(_MOST_INNER_TURNS):
-        slope = _times(H, y) - b
-        if np.where(y > 0, np.abs(slope), -slope).max() <= goal:
+        slope = _times(H, y)
+        worst, far = 0.0, 0.0
+        for j in range(m):
+            slope[j] -= b[j]
+            worst = max(worst, abs(slope[j]) if y[j] > 0 else -slope[j])
+            move[j] = -slope[j] / H[j, j]
+            far += (y[j] - max(y[j] + move[j], 0.0)) ** 2
+        if worst <= goal:
             break
-        far = np.sqrt(((y - np.maximum(y - slope / own, 0.0)) ** 2).sum())
-        held = (y <= min(far, 1e-3 / len(y))) & (slope > 0)
-        free = np.flatnonzero(~held)
-        move = -slope / own
-        if len(free):
-            move[free] = _solve(H, free, -slope[free])
+        # Entries at or next to zero that should fall go by themselves; the others take the Newton step together.
+        near, free, f = min(np.sqrt(far), 1e-3 / m), np.empty(m, np.int64), 0
+        for j in range(m):
+            if y[j] > near or slope[j] <= 0:
+                free[f] = j
+                f += 1
+        newton = _solve(H, free[:f], slope)
+        for i in range(f):
+            move[free[i]] = -newton[i]
         step, fell = 1.0, False
         for _half in range(_MOST_HALVINGS):
-            change = np.maximum(y + step * move, 0.0) - y
-            linear = (slope * change).sum()
-            if linear < 0 and linear + 0.5 * (change * _times(H, change)).sum() <= 0.1 * linear:
+            linear, curved = 0.0, 0.0
+            for j in range(m):
+                change[j] = max(y[j] + step * move[j], 0.0) - y[j]
+                linear += slope[j] * change[j]
+            bent = _times(H, change)
+            for j in range(m):
+                curved += change[j] * bent[j]
+            if linear < 0 and linear + 0.5 * curved <= 0.1 * linear:
                 fell = True
                 break
             step *= 0.5
         if not fell:
             break
-        y = y + change
+        for j in range(m):
+            y[j] += change[j]
     return y
 
 
@@ -156,10 +193,10 @@ def _times(H: Array, y: Array) -> Array:
 def _solve(H: Array, chosen: Array, b: Array) -> Array:
     """``H x = b`` over some rows and columns, by Cholesky; what rounding leaves undetermined stays at zero."""
     m = len(chosen)
-    L = np.empty((m, m))
-    x = b.copy()
+    L, x = np.empty((m, m)), np.empty(m)
     for i in range(m):
         row, own = L[i], H[chosen[i], chosen[i]]
+        x[i] = b[chosen[i]]
         for j in range(i):
             above = L[j]
             total = H[chosen[i], chosen[j]]

@@ -102,7 +102,7 @@ def most_informative(
 
     >>> optimum = most_informative({"north": 0.5, "south": 0.3, "west": 0.2}, epsilon=2)
     >>> round(optimum.value, 4), optimum.proved, optimum.vertex
-    (0.313, True, 'v_α for all')
+    (0.4012, True, 'v_α for all')
     """
     labels, proportions = _population(p, categories)
     demand = LDP(epsilon)
@@ -156,7 +156,7 @@ def _integer_moves(moves: list[Fraction], parity: Fraction) -> list[int]:
         exact = {move: TOTAL * (move + share * (Fraction(1, size) - move)) for move in set(moves)}
         whole = {move: min(max(round(x), 1), (TOTAL - 1) // (size - 1)) for move, x in exact.items()}
         rounded = [whole[move] for move in moves]
-        if _parity(rounded) <= parity:
+        if 1 < _parity(rounded) <= parity:
             return rounded
         share = max(4 * share, Fraction(1, TOTAL))
     raise staircase.too_private(parity, size)

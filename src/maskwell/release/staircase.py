@@ -101,7 +101,7 @@ def too_private(parity: Fraction, size: int) -> DesignError:
     """The error for a demand that integers cannot meet."""
     return DesignError(
         f"a parity of at most 1 + {float(parity - 1):.3g} cannot be given in integers out of 2^64 for {size} "
-        "categories; use an epsilon of 1e-6 or more (far below that a report tells nothing anyway)."
+        "categories; use an epsilon of 1e-10 or more (far below that a report tells nothing anyway)."
     )
 
 
