@@ -147,7 +147,9 @@ def test_influence_is_the_largest_score(design: mw.Design, method: Any) -> None:
     try:
         design.scores(method)
     except mw.EstimationError:
-        pytest.skip("nothing to estimate by this method")
+        with pytest.raises(mw.EstimationError):
+            mw.audit(design).influence(method)
+        return
     L = scores(design, method)[design.matrix().any(axis=1)]
     adds, removes = mw.audit(design).influence(method)
     assert (adds, removes) == pytest.approx((L.max(), 1 - L.min()), rel=1e-9)
@@ -485,7 +487,6 @@ def test_every_sentence_is_one_line(design: mw.Design) -> None:
 
 
 def test_an_audit_becomes_json(design: mw.Design) -> None:
-    pytest.importorskip("maskwell.auditing.blackwell")
     for prior in priors(design.k)[:2]:
         audit = mw.audit(design, prior=prior)
         stored = json.loads(json.dumps(audit.to_dict(), allow_nan=False))

@@ -345,7 +345,8 @@ def test_the_design_is_stored_and_masks() -> None:
 
 
 def test_labels_come_from_a_list_a_mapping_or_a_series() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     p = [0.5, 0.3, 0.2]
     labels = ["x", "y", "z"]
     designs = [
@@ -447,7 +448,8 @@ def test_the_summary_says_what_was_proved() -> None:
     "t", [-1.0, -0.999, -0.3, -0.0201, -0.0199, -1e-6, -1e-12, 0.0, 1e-9, 0.0199, 0.0201, 2.0, 499.0]
 )
 def test_relative_entropy_is_accurate_near_zero(t: float) -> None:
-    mpmath = pytest.importorskip("mpmath")
+    import mpmath
+
     with mpmath.workdps(50):
         x = mpmath.mpf(t)
         exact = float((1 + x) * mpmath.log(1 + x) - x) if t > -1 else 1.0

@@ -125,7 +125,10 @@ def test_keyed_reports_have_the_distribution_of_the_design(design: mw.Design) ->
 
 def test_what_an_id_is_made_of_does_not_matter() -> None:
     """The same ids in any container give the same reports."""
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    import pandas
+    import polars
+    import pyarrow
+
     n = 300
     numbers = list(range(n))
     values = values_for(SETS, n)

@@ -62,6 +62,9 @@ class Entry:
 
 DESIGNS: dict[str, Entry] = {}
 
+# Designs that are computed rather than named: by improving another, or by an optimiser.
+_DERIVED = {"improved": ("chai-nayak-2018",), "most_informative": ("ayed-2020",)}
+
 
 def named(*references: str, examples: tuple[dict[str, Any], ...]) -> Callable[[F], F]:
     """Enter a function that returns a design into the list."""
@@ -75,6 +78,7 @@ def named(*references: str, examples: tuple[dict[str, Any], ...]) -> Callable[[F
 
 def citation(name: str) -> str:
     """The references of a named design, one a line."""
-    if name not in DESIGNS:
+    keys = DESIGNS[name].references if name in DESIGNS else _DERIVED.get(name)
+    if keys is None:
         raise DesignError(f"no reference is known for a design named {name!r}; known: {', '.join(DESIGNS)}.")
-    return "\n".join(REFERENCES[key] for key in DESIGNS[name].references)
+    return "\n".join(REFERENCES[key] for key in keys)

@@ -1,7 +1,7 @@
 """Release: a microdata file after post-randomization, with its risk before and after."""
 
 from maskwell.release.identification import Release, limit_identification, plan_identification
-from maskwell.release.information import Optimum, most_informative
+from maskwell.release.information import Optimum, Price, most_informative, price_of_restriction
 from maskwell.release.neighbours import band, by_distance
 from maskwell.release.plan import ReleasePlan
 from maskwell.release.pram import PramRelease, pram
@@ -16,6 +16,8 @@ __all__ = [
     "by_distance",
     "PramRelease",
     "most_informative",
+    "price_of_restriction",
+    "Price",
     "Optimum",
     "ReleasePlan",
     "theta_for",
