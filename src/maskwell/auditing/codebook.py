@@ -15,7 +15,7 @@ import numpy as np
 
 from maskwell.auditing.explain import explain
 from maskwell.auditing.facts import set_facts
-from maskwell.designs.base import Design
+from maskwell.designs.base import Design, require_design
 from maskwell.designs.product import ProductDesign
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError, EstimationError
@@ -56,6 +56,7 @@ def codebook(design: Design, variable: str = "report") -> Codebook:
     >>> book.content["randomised"], book.content["probabilities"]["rows"]
     (True, [['4/5', '1/5'], ['1/5', '4/5']])
     """
+    require_design(design)
     content = {
         "codebook": "randomised variable",
         "version": FORMAT,

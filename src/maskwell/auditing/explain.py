@@ -17,7 +17,7 @@ from maskwell.auditing.records import belief, given_away, guess, how_often, is_c
 from maskwell.auditing.report import audit
 from maskwell.auditing.stated import Sentence, decimal, plain
 from maskwell.demands import AverageSecurity
-from maskwell.designs.base import Design
+from maskwell.designs.base import Design, require_design
 from maskwell.designs.product import ProductDesign
 from maskwell.errors import DesignError
 
@@ -52,6 +52,7 @@ def explain(design: Design, audience: Audience = "respondent") -> Explanation:
     Of 100 people with the same true answer, about 67 have it recorded and about 33 have another one.
     ...
     """
+    require_design(design)
     if audience not in get_args(Audience):
         raise DesignError(f"audience must be one of {', '.join(get_args(Audience))}; got {audience!r}.")
     writers: dict[str, Callable[[Design], Iterator[Sentence]]] = {

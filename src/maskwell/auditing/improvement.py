@@ -23,7 +23,7 @@ from maskwell.auditing.comparison import Comparison, proper
 from maskwell.auditing.proportional import Sets, complement, ratio, sets_of
 from maskwell.auditing.size_order import SizeComparison
 from maskwell.auditing.size_rules import Move, SizeTransition
-from maskwell.designs.base import Design, Matrix
+from maskwell.designs.base import Design, Matrix, require_design
 from maskwell.designs.explicit import build
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.product import ProductDesign
@@ -76,6 +76,7 @@ def improve(design: Design) -> Design:
 
 def improvement(design: Design) -> Improvement:
     """``improve`` with the proof."""
+    require_design(design)
     parity = design.exact_parity()
     if not isinstance(parity, Fraction):
         raise DesignError(

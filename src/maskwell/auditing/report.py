@@ -16,7 +16,7 @@ from maskwell.auditing.breach_region import BreachRegion
 from maskwell.auditing.cautions import average_security_caution, cautions
 from maskwell.auditing.leakage import Enclosure, Leakage, MatrixLeakage, read_prior
 from maskwell.auditing.subset_leakage import SubsetLeakage
-from maskwell.designs.base import Design, Method, Vector
+from maskwell.designs.base import Design, Method, Vector, require_design
 from maskwell.designs.subsets import SubsetDesign
 
 
@@ -28,6 +28,7 @@ def audit(design: Design, prior: Any = None) -> Audit:
     >>> result.diversity, result.guess_probability
     (5, 0.2)
     """
+    require_design(design)
     weights = read_prior(prior, design)
     return Audit(design, None if weights is None else tuple(weights.tolist()))
 

@@ -109,8 +109,9 @@ def _side_by_side(files: "list[Reports]", names: list[str]) -> "Reports":
 
 def _verdict(question: Question, p_value: float) -> str:
     surprising = p_value < 0.05
-    return {
-        Question.independence: ("The variables are associated.", "No association shows."),
-        Question.fit: ("The reports do not fit the design: was it followed?", "The reports fit the design."),
-        Question.groups: ("The groups differ.", "No difference between the groups shows."),
+    verdict = {
+        Question.independence: ("The variables are associated", "No association shows"),
+        Question.fit: ("The reports do not fit the design (was it followed?)", "The reports fit the design"),
+        Question.groups: ("The groups differ", "No difference between the groups shows"),
     }[question][0 if surprising else 1]
+    return f"{verdict} (at a level of 5 %)."

@@ -52,7 +52,12 @@ def declared_categories(categories: str | None, k: int | None) -> list[str] | in
         raise CommandError("give --categories or --k, not both.")
     if k is not None and k > _MOST_CATEGORIES:
         raise CommandError(f"--k must be at most {_MOST_CATEGORIES:,}; got {k}.")
-    return k if categories is None else [label.strip() for label in categories.split(",")]
+    if categories is None:
+        return k
+    labels = [label.strip() for label in categories.split(",")]
+    if "" in labels:
+        raise CommandError(f"--categories names an empty label in {categories!r}; remove the spare comma.")
+    return labels
 
 
 def parameters_from(settings: Sequence[str] | None) -> dict[str, Any]:

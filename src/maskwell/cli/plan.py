@@ -124,6 +124,10 @@ def plan(
         from maskwell.views.tables import design_view, show
 
         show(design_view(chosen, precision.worth(chosen), n, precision.expected(chosen, n) if n else []))
+        from maskwell.auditing import audit
+
+        for warning in audit(chosen).warnings:
+            typer.echo(f"Note: {warning}")
         if source is not None:
             typer.echo("The labels were taken from the data: make sure that it is no secret which of them occur.")
         if output is not None:

@@ -67,6 +67,12 @@ class Scores(Protocol):
         ...
 
 
+def require_design(given: object) -> None:
+    """An error unless this is a design."""
+    if not isinstance(given, Design):
+        raise DesignError(f"a design is needed, from mw.plan or mw.designs; got {type(given).__name__}.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Design(ABC):
     """A randomized-response design: labels, exact integers, and the demand that it answers, if it was built for one."""

@@ -108,26 +108,31 @@ def _as_arrow(values: Any, labels: tuple[Label, ...]) -> Any:
         isinstance(values, Iterable) or hasattr(values, "__arrow_c_array__")
     ):
         raise DataError(f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.")
-    try:
-        if isinstance(values, pa.Array):
-            return values
-        if isinstance(values, pa.ChunkedArray):
-            return values.combine_chunks()
-        if type(values).__module__.startswith("pandas") or isinstance(values, np.ndarray):
-            converted = pa.array(values, from_pandas=True)
-        elif hasattr(values, "__arrow_c_stream__"):
-            converted = pa.chunked_array(values)
-        elif hasattr(values, "__arrow_c_array__"):
-            converted = pa.array(values)
-        else:
-            converted = pa.array(values if isinstance(values, Sized) else list(values), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # Arrow's own message would quote a value.
+    converted = _converted(values)
+    if converted is None:
         kind = _KINDS[type(labels[0])]
         raise DataError(
             f"values are of mixed or unreadable type; the design's labels are {kind}: cast the column first."
-        ) from None
+        )
     return converted.combine_chunks() if isinstance(converted, pa.ChunkedArray) else converted
+
+
+def _converted(values: Any) -> Any:
+    """An Arrow array, or None where Arrow refuses: its error quotes a value and must not be kept anywhere."""
+    import pyarrow as pa
+
+    try:
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            return values
+        if type(values).__module__.startswith("pandas") or isinstance(values, np.ndarray):
+            return pa.array(values, from_pandas=True)
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        if hasattr(values, "__arrow_c_array__"):
+            return pa.array(values)
+        return pa.array(values if isinstance(values, Sized) else list(values), from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:

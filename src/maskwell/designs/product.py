@@ -164,8 +164,11 @@ class ProductDesign(Design):
                 raise DataError(f"values must be an n x {d} array, a column per variable; got shape {table.shape}.")
             return [table[:, i] for i in range(d)]
         if isinstance(table, (list, tuple)):
-            if any(len(row) != d for row in table):
-                raise DataError(f"each row must hold {d} values, one per variable.")
+            if not all(isinstance(row, (list, tuple)) and len(row) == d for row in table):
+                raise DataError(
+                    f"a list must hold rows of {d} values, one per variable (None for a missing value); "
+                    "pass columns as a mapping from names."
+                )
             return [[row[i] for row in table] for i in range(d)]
         import narwhals as nw
 

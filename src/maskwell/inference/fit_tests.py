@@ -26,6 +26,8 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     compared with the design's, which do not depend on the population.
     """
     counted = tally.tally(patterns=True) if isinstance(tally, Reports) else tally
+    if not isinstance(counted, Tally):
+        raise EstimationError(f"goodness_of_fit needs a Tally or Reports; got {type(tally).__name__}.")
     design, patterns = counted.design, counted.patterns
     if counted.n == 0 or counted.squares is not None:
         raise EstimationError("goodness_of_fit needs unweighted reports.")

@@ -40,11 +40,13 @@ _FLOOR = 1e-12
 
 
 def independence_test(
-    tally: Tally | Reports, method: Kind = "lrt", permutations: int = 0, seed: int | None = None
+    tally: Tally | Reports, method: Kind = "lrt", permutations: Any = 0, seed: int | None = None
 ) -> HypothesisTest:
     """Test whether the two variables of a product are independent."""
     if method not in get_args(Kind):
         raise EstimationError(f"method must be one of {', '.join(get_args(Kind))}; got {method!r}.")
+    if not isinstance(permutations, int) or permutations < 0:
+        raise EstimationError(f"permutations must be a whole number >= 0; got {permutations!r}. 999 is usual.")
     if method == "lrt-moments" and not permutations:
         raise EstimationError("lrt-moments has no known distribution; pass permutations=999, or use lrt or pearson.")
     pairs = _Pairs.of(tally)

@@ -37,7 +37,7 @@ def _privacy(estimate: Estimate) -> str:
     design = estimate.design
     if math.isfinite(design.epsilon):
         bound = f"epsilon {design.epsilon:.6g}, parity {design.parity:.6g}"
-        return f"{bound} (no answer shifts anyone's odds by more than this factor)"
+        return f"{bound} (no report shifts anyone's odds by more than this factor)"
     diversity = design.diversity()
     if diversity > 1:
         return f"no finite epsilon; every report leaves at least {diversity} categories equally plausible"
