@@ -17,8 +17,8 @@ import maskwell as mw
 from bench.timing import best_seconds
 from maskwell.inference.em import em
 from maskwell.inference.likelihood import Sample, safe_start
-from maskwell.inference.maximum import Maximum, certificate, maximise, tolerance
-from maskwell.inference.report_rows import chances
+from maskwell.inference.likelihood_kernels import certificate, chances
+from maskwell.inference.maximum import Maximum, maximise, tolerance
 
 PATIENCE = 60
 MOST_CONVEX_REPORTS = 5_000

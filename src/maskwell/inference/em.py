@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
 
-from maskwell.inference.maximum import Maximum, certificate, tolerance
-from maskwell.inference.report_rows import Rows, chances
+from maskwell.inference.likelihood_kernels import climb_by_em
+from maskwell.inference.maximum import Maximum, tolerance
+from maskwell.inference.report_rows import Rows
 
 Array = NDArray[Any]
 
@@ -21,18 +21,4 @@ Array = NDArray[Any]
 def em(rows: Rows, counts: Array, start: Array, *, goal: float | None = None, most: int = 1_000_000) -> Maximum:
     """Turns of EM from a start without zeros until the certificate is within ``goal``, or ``most`` of them."""
     goal = tolerance(float(counts.sum())) if goal is None else goal
-    return Maximum(*_em(rows, counts, start, goal, most))
-
-
-@njit(nogil=True, cache=True)
-def _em(rows: Rows, counts: Array, start: Array, goal: float, most: int) -> Any:
-    n = counts.sum()
-    share = counts / n
-    w = start / start.sum()
-    for turn in range(most + 1):
-        pull, excess = certificate(rows, share, chances(rows, w), len(w), -1)
-        if n * excess <= goal or turn == most:
-            break
-        w = w * pull
-        w /= w.sum()
-    return w, max(n * excess, 0.0), turn
+    return Maximum(*climb_by_em(rows, counts, start, goal, most))

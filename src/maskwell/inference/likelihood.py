@@ -24,9 +24,10 @@ from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import EstimationError
 from maskwell.inference.information import Inverse, invert
 from maskwell.inference.intervals import normal_quantile
+from maskwell.inference.likelihood_kernels import chances, weighted_products
 from maskwell.inference.maximum import Maximum, maximise, tolerance
 from maskwell.inference.one_step import one_step
-from maskwell.inference.report_rows import Rows, chances, rows_of, weighted_products
+from maskwell.inference.report_rows import Rows, rows_of
 from maskwell.inference.result import Contrast, ContrastScores, Estimate, contrast_vector
 from maskwell.inference.simplex import project
 from maskwell.sampling.plans import Packed

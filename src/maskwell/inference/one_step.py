@@ -14,8 +14,9 @@ import numpy as np
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.information import invert
-from maskwell.inference.maximum import Maximum, certificate
-from maskwell.inference.report_rows import Rows, chances, weighted_products, weighted_sum
+from maskwell.inference.likelihood_kernels import certificate, chances, weighted_products, weighted_sum
+from maskwell.inference.maximum import Maximum
+from maskwell.inference.report_rows import Rows
 
 
 def one_step(rows: Rows, counts: Vector, start: Vector) -> Maximum:

@@ -15,8 +15,9 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
 from maskwell.inference.intervals import normal_quantile
+from maskwell.inference.likelihood_kernels import chances
 from maskwell.inference.maximum import maximise
-from maskwell.inference.report_rows import Rows, chances, mixed
+from maskwell.inference.report_rows import Rows, mixed
 
 if TYPE_CHECKING:
     from maskwell.inference.likelihood import LikelihoodEstimate
