@@ -27,6 +27,7 @@ _STEPS = 80
 _REFLECTIONS = 4000
 _ROUNDING = 1e-15
 _TO_THE_WALL = 0.995
+_SMALL = 48
 
 
 class _Point(NamedTuple):
@@ -45,7 +46,11 @@ class _Point(NamedTuple):
 
 def search(comparison: Comparison, geometry: Geometry) -> Finding | None:
     """C with an error of at most 1e-9, or the bet with the largest gain that was found; None if there is neither."""
-    best: Finding | None = None
+    # Cheap steps first, and more of them where the others are dear: they suffice if C has room, or is far from there.
+    reflections = 1000 if geometry.basis.shape[1] > _SMALL else 100
+    best = _sharpen(comparison, geometry, np.outer(geometry.a, geometry.q), None, reflections)
+    if best is not None and best.decisive:
+        return best
     program = _Program(geometry, comparison.scale)
     point = program.start()
     for _ in range(_STEPS):
@@ -58,19 +63,21 @@ def search(comparison: Comparison, geometry: Geometry) -> Finding | None:
         if moved is None:
             break
         point = moved
-    return _sharpen(comparison, geometry, point.G, best)
+    return _sharpen(comparison, geometry, point.G, best, _REFLECTIONS)
 
 
 def _larger(best: Finding | None, found: Finding | None) -> Finding | None:
     return found if best is None or (found is not None and found.slack > best.slack) else best
 
 
-def _sharpen(comparison: Comparison, geometry: Geometry, G: Matrix, best: Finding | None) -> Finding | None:
-    """Douglas-Rachford reflections between the two equations and the orthant, from a point that is nearly right.
+def _sharpen(
+    comparison: Comparison, geometry: Geometry, G: Matrix, best: Finding | None, reflections: int
+) -> Finding | None:
+    """Douglas-Rachford reflections between the two equations and the orthant.
 
     They close in on a point of both, or else on the shortest way from one to the other, which is a bet.
     """
-    for step in range(_REFLECTIONS):
+    for step in range(reflections):
         near = geometry.on_target(G)
         apart = np.maximum(2 * near - G, 0) - near
         if step % 20 == 0:
@@ -89,6 +96,8 @@ class _Program:
 
     def __init__(self, geometry: Geometry, scale: Vector) -> None:
         self.a, self.q, self.U, self.B = geometry.a, geometry.q, geometry.basis, geometry.target
+        # Row u holds the products of all pairs of entries of row u of U.
+        self.squares = (self.U[:, :, None] * self.U[:, None, :]).reshape(len(self.U), -1)
         self.cost = np.repeat((self.a / scale)[:, None], self.U.shape[1], axis=1)
 
     def start(self) -> _Point:
@@ -156,12 +165,13 @@ class _Newton:
         a, U = program.a, program.U
         self.D = point.G / costs[0]
         slack = point.above / costs[1] + point.below / costs[2]
-        scaled = U.T * self.D[:, None, :]
-        blocks = _times(scaled, U)
-        ridge = slack + _ROUNDING * blocks.trace(axis1=1, axis2=2)[:, None] / U.shape[1]
-        blocks[:, range(U.shape[1]), range(U.shape[1])] += ridge
+        rank = U.shape[1]
+        blocks = (self.D @ program.squares).reshape(-1, rank, rank)
+        ridge = slack + _ROUNDING * blocks.trace(axis1=1, axis2=2)[:, None] / rank
+        blocks[:, range(rank), range(rank)] += ridge
         self.roots = _inverse_roots(blocks)
-        half = (_times(self.roots, scaled) * a[:, None, None]).reshape(-1, U.shape[0])
+        half = (self.roots.reshape(-1, rank) @ U.T).reshape(len(a), rank, -1) * (a[:, None] * self.D)[:, None, :]
+        half = half.reshape(-1, len(U))
         coupling = np.diag(a**2 @ self.D) - half.T @ half
         coupling.flat[:: len(coupling) + 1] += _ROUNDING * np.trace(coupling) / len(coupling)
         self.coupling = np.linalg.cholesky(coupling)
@@ -191,26 +201,22 @@ class _Newton:
         return np.asarray(np.einsum("ikl,ik->il", self.roots, np.einsum("ikl,il->ik", self.roots, rows)))
 
 
-# Linear algebra libraries start their threads for each of many small products, which costs more than the work and on a
-# busy machine a hundred times more. Small blocks are therefore done by plain loops over arrays.
-_SMALL = 64
-
-
-def _times(first: Matrix, second: Matrix) -> Matrix:
-    """Products of stacks of matrices."""
-    if first.shape[1] > _SMALL:
-        return np.asarray(np.matmul(first, second))
-    return np.asarray(np.einsum("ikl,ilm->ikm" if second.ndim == 3 else "ikl,lm->ikm", first, second))
-
-
 def _inverse_roots(blocks: Matrix) -> Matrix:
-    """Lower triangular W with W M W' = I for each block M; an error if one is not positive definite."""
+    """Lower triangular W with W M W' = I for each block M; an error if one is not positive definite.
+
+    All blocks at once: linear algebra libraries start their threads for each of many small factorisations, which costs
+    more than the work, and on a busy machine a hundred times more.
+    """
     size = blocks.shape[1]
     if size > _SMALL:
-        from scipy.linalg import solve_triangular
-
-        unit = np.eye(size)
-        return np.array([solve_triangular(np.linalg.cholesky(block), unit, lower=True) for block in blocks])
+        half = size // 2
+        first = _inverse_roots(blocks[:, :half, :half])
+        across = blocks[:, half:, :half] @ first.transpose(0, 2, 1)
+        second = _inverse_roots(blocks[:, half:, half:] - across @ across.transpose(0, 2, 1))
+        roots = np.zeros_like(blocks)
+        roots[:, :half, :half], roots[:, half:, half:] = first, second
+        roots[:, half:, :half] = -second @ (across @ first)
+        return roots
     work = np.concatenate([blocks, np.broadcast_to(np.eye(size), blocks.shape)], axis=2)
     for at in range(size):
         pivots = work[:, at, at]
@@ -218,4 +224,4 @@ def _inverse_roots(blocks: Matrix) -> Matrix:
             raise np.linalg.LinAlgError("not positive definite")
         work[:, at] /= np.sqrt(pivots)[:, None]
         work[:, at + 1 :] -= work[:, at, at + 1 : size, None] * work[:, None, at]
-    return work[:, :, size:]
+    return np.asarray(work[:, :, size:])

@@ -1,0 +1,16 @@
+"""The list of topics; a new one is a module with ``run`` and a line here."""
+
+from collections.abc import Callable
+
+from tests.evidence import coverage, exact_coverage, masking, parity, sampler, sums, weights
+from tests.evidence.record import Result, Size
+
+TOPICS: dict[str, Callable[[Size], Result]] = {
+    "parity": parity.run,
+    "sampler": sampler.run,
+    "masking": masking.run,
+    "coverage": coverage.run,
+    "exact_coverage": exact_coverage.run,
+    "sums": sums.run,
+    "weights": weights.run,
+}
