@@ -28,6 +28,7 @@ _REFLECTIONS = 4000
 _ROUNDING = 1e-15
 _TO_THE_WALL = 0.995
 _SMALL = 48
+_MOST_NUMBERS = 60_000_000  # half a gigabyte
 
 
 class _Point(NamedTuple):
@@ -47,9 +48,11 @@ class _Point(NamedTuple):
 def search(comparison: Comparison, geometry: Geometry) -> Finding | None:
     """C with an error of at most 1e-9, or the bet with the largest gain that was found; None if there is neither."""
     # Cheap steps first, and more of them where the others are dear: they suffice if C has room, or is far from there.
-    reflections = 1000 if geometry.basis.shape[1] > _SMALL else 100
+    rank = geometry.basis.shape[1]
+    fits = max(len(geometry.a), len(geometry.q)) * rank**2 <= _MOST_NUMBERS
+    reflections = _REFLECTIONS if not fits else 1000 if rank > _SMALL else 100
     best = _sharpen(comparison, geometry, np.outer(geometry.a, geometry.q), None, reflections)
-    if best is not None and best.decisive:
+    if not fits or (best is not None and best.decisive):
         return best
     program = _Program(geometry, comparison.scale)
     point = program.start()

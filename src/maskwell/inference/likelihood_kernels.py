@@ -255,11 +255,10 @@ def climb(rows: Rows, counts: Array, start: Array, goal: float, without: int, mo
 
 @njit(nogil=True, cache=True)
 def _holds_largest(columns: Array, pull: Array) -> bool:
-    top = pull.max()
+    largest = 0.0
     for j in columns:
-        if pull[j] == top:
-            return True
-    return False
+        largest = max(largest, pull[j])
+    return bool(largest == pull.max())
 
 
 @njit(nogil=True, cache=True)
@@ -425,6 +424,7 @@ def _search(chance: Array, change: Array, share: Array, more: float, at_start: f
 
 @njit(nogil=True, cache=True)
 def climb_by_em(rows: Rows, counts: Array, start: Array, goal: float, most: int) -> Any:
+    """Turns of EM from ``start``: proportions, gap, turns."""
     n = counts.sum()
     share = counts / n
     w = start / start.sum()
