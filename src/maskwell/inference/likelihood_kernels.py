@@ -255,11 +255,7 @@ def climb(rows: Rows, counts: Array, start: Array, goal: float, without: int, mo
 
 @njit(nogil=True, cache=True)
 def _holds_largest(columns: Array, pull: Array) -> bool:
-    top = pull.max()
-    for j in columns:
-        if pull[j] == top:
-            return True
-    return False
+    return bool((pull[columns] == pull.max()).any())
 
 
 @njit(nogil=True, cache=True)
