@@ -17,7 +17,8 @@ test: .venv/.ready-dev  ## lint, type-check and test, as continuous integration 
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/python -m pytest -n 2
+	@# One thread of linear algebra per process: two processes with two each would wait for one another.
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
 
 evidence: .venv/.ready-dev  ## run the long simulations at full size and write docs/evidence/
 	MASKWELL_EVIDENCE=1 PYTHONPATH=. .venv/bin/python -m tests.evidence

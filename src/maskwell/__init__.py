@@ -1,7 +1,7 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
 from maskwell import designs, planning, release, risk
-from maskwell.auditing import Audit, audit, codebook, dominates, equivalent, explain, improve
+from maskwell.auditing import Audit, audit, audit_sampler, codebook, dominates, equivalent, explain, improve
 from maskwell.demands import (
     LDP,
     AverageSecurity,
@@ -56,6 +56,7 @@ __all__ = [
     "independence_test",
     "Audit",
     "audit",
+    "audit_sampler",
     "codebook",
     "dominates",
     "equivalent",

@@ -3,6 +3,7 @@
 from maskwell.auditing.blackwell import Domination, Improvement, dominates, equivalent, improve, improvement
 from maskwell.auditing.breach_region import BreachRegion, Containment, demand_curves
 from maskwell.auditing.codebook import Codebook, codebook
+from maskwell.auditing.empirical import EmpiricalAudit, audit_sampler, draws_needed
 from maskwell.auditing.explain import Explanation, explain
 from maskwell.auditing.report import Audit, audit
 
@@ -12,12 +13,15 @@ __all__ = [
     "Codebook",
     "Containment",
     "Domination",
+    "EmpiricalAudit",
     "Explanation",
     "Improvement",
     "audit",
+    "audit_sampler",
     "codebook",
     "demand_curves",
     "dominates",
+    "draws_needed",
     "equivalent",
     "explain",
     "improve",
