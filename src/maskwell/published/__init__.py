@@ -6,11 +6,11 @@ A new source is a module with a tuple ``ROWS``, entered in ``_SOURCES``.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from maskwell.published import ayed_2020, nayak_zhai_2019, rappor
+from maskwell.published import ayed_2020, nayak_zhai_2019, rappor, wang_ding_2021
 from maskwell.published.model import Comparison, Explanation, Row, compare_row
 from maskwell.published.text import report, totals
 
-_SOURCES = (nayak_zhai_2019.ROWS, rappor.ROWS, ayed_2020.ROWS)
+_SOURCES = (nayak_zhai_2019.ROWS, rappor.ROWS, wang_ding_2021.ROWS, ayed_2020.ROWS)
 
 __all__ = ["Comparison", "Explanation", "Row", "compare", "report", "rows", "to_records", "totals"]
 
