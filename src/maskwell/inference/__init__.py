@@ -1,5 +1,6 @@
 """From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
+from maskwell.inference.domains import Totals, estimate_by, estimate_totals
 from maskwell.inference.fit_tests import goodness_of_fit, homogeneity_test
 from maskwell.inference.hypothesis import HypothesisTest
 from maskwell.inference.independence import independence_test
@@ -12,8 +13,11 @@ __all__ = [
     "HypothesisTest",
     "IndividualLeakage",
     "Projection",
+    "Totals",
     "estimate",
+    "estimate_by",
     "estimate_contrast",
+    "estimate_totals",
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",

@@ -48,8 +48,8 @@ def estimate(
     if method in LIKELIHOOD_METHODS:
         from maskwell.inference.likelihood import estimate_likelihood
 
-        return estimate_likelihood(_as_tally(tally, patterns=True), method)
-    counted = _as_tally(tally)
+        return estimate_likelihood(as_tally(tally, patterns=True), method)
+    counted = as_tally(tally)
     if method not in METHODS:
         raise EstimationError(f"method must be one of {', '.join(METHODS + LIKELIHOOD_METHODS)}; got {method!r}.")
     linear = cast(Method, method)
@@ -60,7 +60,8 @@ def estimate(
     return LinearEstimate(counted, linear, counted.design.scores(linear))
 
 
-def _as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
+def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
+    """The tally of what was given, if it holds reports."""
     counted = tally.tally(patterns=patterns) if isinstance(tally, Reports) else tally
     if not isinstance(counted, Tally):
         raise EstimationError(
@@ -126,7 +127,7 @@ class LinearEstimate(Estimate):
 
 def estimate_contrast(tally: Tally | Reports, scores: ContrastScores) -> Contrast:
     """A weighted sum of proportions, also where the single proportions cannot be estimated, such as a group's total."""
-    counted = _as_tally(tally)
+    counted = as_tally(tally)
     vector = contrast_vector(counted.design, scores)
     if not math.isinf(counted.design.added_variance):
         return estimate(counted).contrast(vector)
