@@ -374,7 +374,7 @@ def exists(name: str, k: int) -> bool:
 def test_nothing_beats_the_minimax_design_at_equal_epsilon(k: int) -> None:
     epsilons = [0.1, 0.5, 1.0, 2.0, 4.0]
     points = planning.frontier(k, epsilons)
-    assert {p.name for p in points} >= {"direct", *(name for name in DESIGNS if exists(name, k))}
+    assert {p.name for p in points} >= {"direct", *(name for name in DESIGNS if name != "block" and exists(name, k))}
     for epsilon in epsilons:
         same = {p.name: p for p in points if p.parameters.get("epsilon") == epsilon}
         best = same["minimax"]

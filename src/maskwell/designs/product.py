@@ -303,7 +303,7 @@ class ProductScores:
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other cells keep their shares of what a cell leaves."""
         own = reduce(np.multiply.outer, [np.einsum("iii->i", s.by_truth()) for s in self._parts]).reshape(-1)
-        shares = np.clip(proportions, 1e-12, None)
+        shares = np.clip(proportions, 1e-6, None)  # what a cell leaves must not drown in a difference
         rest = (self.second_moment_diagonal(shares) - own * shares) / (shares.sum() - shares)
         return rest, own - rest
 

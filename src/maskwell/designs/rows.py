@@ -136,7 +136,9 @@ class RowScores:
         by_truth = self.estimator**2 @ self.matrix
         own = np.diagonal(by_truth)
         shares = np.clip(proportions, 1e-12, None)
-        rest = (by_truth @ shares - own * shares) / (shares.sum() - shares)
+        # The others are summed by themselves: what a share near 1 leaves would drown in a difference.
+        others = 1 - np.eye(len(own))
+        rest = (by_truth * others) @ shares / (others @ shares)
         return rest, own - rest
 
     def binomial(self) -> tuple[Vector, Vector] | None:

@@ -25,6 +25,7 @@ from maskwell.tally import Tally
 
 __all__ = ["Contrast", "Estimate", "LinearEstimate", "Projection", "estimate", "estimate_contrast"]
 
+_ROUND_OFF = 1e-12
 METHODS = ("linear", "moments")
 LIKELIHOOD_METHODS = ("likelihood", "one-step")
 
@@ -100,13 +101,15 @@ class LinearEstimate(Estimate):
     def variances(self) -> Vector:
         """The variances alone, without forming the k x k covariance."""
         p, q = self.proportions, self._centre
-        variances: Vector = (self.scores.second_moment_diagonal(q) - 2 * p * q + p**2) / self.effective_n
-        if (variances > 0).all() or not self.design.added_variance:
+        squares = self.scores.second_moment_diagonal(q)
+        variances: Vector = (squares - 2 * p * q + p**2) / self.effective_n
+        clear = variances * self.effective_n > _ROUND_OFF * squares
+        if clear.all() or not self.design.added_variance:
             return np.maximum(variances, 0)
-        # A few reports can put the estimate so far outside the simplex that no population has this variance.
+        # A few reports can put the estimate where no population has this variance, or all show the same and have none.
         inside = project(p)
         nearest = (self.scores.second_moment_diagonal(inside) - inside**2) / self.effective_n
-        return np.where(variances > 0, variances, np.maximum(nearest, 0))
+        return np.where(clear, variances, np.maximum(nearest, 0))
 
     @cached_property
     def covariance(self) -> Matrix:
