@@ -21,7 +21,7 @@ from tests.evidence.surveys import tallies
 
 SEED = 20_190_801
 # For each name of a design, estimator and kind of interval, over all cells; never below 2,000.
-SURVEYS: dict[Size, int] = {"reduced": 2_000, "full": 30_000}
+SURVEYS: dict[Size, int] = {"reduced": 2_000, "full": 20_000}
 WORKERS: dict[Size, int] = {"reduced": 1, "full": 2}
 RESPONDENTS = (30, 100, 1000)
 # Larger samples are enumerated in the topic `exact_coverage`.

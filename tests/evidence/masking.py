@@ -13,7 +13,7 @@ from tests.evidence.limits import CHECKS, FALSE_ALARM, LEVEL, SINGLE, covers, de
 from tests.evidence.record import Result, Size, Table
 
 SEED = 4242
-SURVEYS: dict[Size, int] = {"reduced": 300, "full": 4_000}
+SURVEYS: dict[Size, int] = {"reduced": 300, "full": 2_000}
 RESPONDENTS = 500
 
 

@@ -13,7 +13,7 @@ from tests.evidence.limits import FALSE_ALARM, LEVEL, covers, within
 from tests.evidence.record import Result, Size, Table
 
 SEED = 92
-SURVEYS: dict[Size, int] = {"reduced": 2_500, "full": 8_000}
+SURVEYS: dict[Size, int] = {"reduced": 2_500, "full": 5_000}
 RESPONDENTS = 1_000
 # Ratio estimates from unequal weights are a little short even where the normal law is good.
 BAND = (0.925, 0.97)

@@ -225,9 +225,10 @@ def certificate(rows: Rows, share: Array, chance: Array, k: int, without: int) -
 
 
 @njit(nogil=True, cache=True)
-def climb(rows: Rows, counts: Array, start: Array, goal: float, without: int, most: int) -> Any:
-    """Second-order turns from ``start`` until the certificate is within ``goal``: proportions, gap, turns."""
+def climb(rows: Rows, counts: Array, start: Array, least: float, each: float, without: int, most: int) -> Any:
+    """Second-order turns until the gap is at most ``least`` or ``each`` times n: proportions, gap, turns."""
     k, n = len(start), counts.sum()
+    goal = max(least, each * n)
     share = counts / n
     w = start / start.sum()
     best, best_gap = w, np.inf

@@ -13,8 +13,7 @@ Jensen's inequality ``l(v) - l(w) <= n ln(sum_a c_a (x_a . v) / (x_a . w) / n) =
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +24,10 @@ from maskwell.inference.report_rows import Rows
 Array = NDArray[Any]
 
 MOST_TURNS = 500
+_LEAST_GAP, _GAP_PER_REPORT = 1e-6, 1e-12
 
 
-@dataclass(frozen=True)
-class Maximum:
+class Maximum(NamedTuple):
     """Proportions, the bound on how far their log-likelihood is below the maximum, and the turns it took."""
 
     proportions: NDArray[np.float64]
@@ -38,7 +37,7 @@ class Maximum:
 
 def tolerance(n: float) -> float:
     """The gap to stop at: 1e-6 units of log-likelihood, or 1e-12 a report where rounding allows no less."""
-    return max(1e-6, 1e-12 * n)
+    return max(_LEAST_GAP, _GAP_PER_REPORT * n)
 
 
 def maximise(
@@ -50,5 +49,5 @@ def maximise(
     without: int = -1,
 ) -> Maximum:
     """The maximum from a start at which every report is possible; ``without`` keeps one category at zero."""
-    goal = tolerance(float(counts.sum())) if goal is None else goal
-    return Maximum(*climb(rows, counts, start, goal, without, MOST_TURNS))
+    least, each = (_LEAST_GAP, _GAP_PER_REPORT) if goal is None else (goal, 0.0)
+    return Maximum(*climb(rows, counts, start, least, each, without, MOST_TURNS))
