@@ -144,7 +144,7 @@ class SubsetDesign(Design):
         return index
 
     def first_impossible(self, packed: Packed) -> int:
-        from maskwell.sampling.kernels import first_impossible_set
+        from maskwell.sampling.counting_kernels import first_impossible_set
 
         if self._single:
             wrong = packed >= self.k

@@ -15,7 +15,7 @@ def count_codes(codes: NDArray[Any], n_codes: int, weights: NDArray[np.float64] 
     """How often each code occurs, or the sum of its weights."""
     if weights is not None:
         return np.bincount(codes, weights, minlength=n_codes)
-    from maskwell.sampling.kernels import count_codes as kernel
+    from maskwell.sampling.counting_kernels import count_codes as kernel
 
     parts = np.array_split(codes, worker_count(len(codes)))
     with ThreadPoolExecutor(len(parts)) as pool:
@@ -31,7 +31,7 @@ def count_sets(
     """Counts by (size, category), the last column for reports of that size."""
     if weights is not None:
         return _weighted_sets(sets, size_index, shape, weights)
-    from maskwell.sampling.kernels import count_sets as kernel
+    from maskwell.sampling.counting_kernels import count_sets as kernel
 
     def count(part: NDArray[np.uint8]) -> NDArray[np.int64]:
         counts = np.zeros(shape, np.int64)

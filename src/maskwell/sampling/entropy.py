@@ -211,7 +211,7 @@ def _as_list(ids: Any) -> list[Any]:
 
 
 def _number_blocks(ids: NDArray[Any]) -> NDArray[np.uint32]:
-    from maskwell.sampling.kernels import fill_id_blocks
+    from maskwell.sampling.id_kernels import fill_id_blocks
 
     blocks = _BUFFERS.get("ids", 16 * len(ids)).view("<u8").reshape(-1, 2)
     fill_id_blocks(ids, blocks)
@@ -225,7 +225,7 @@ def _text_id(item: str | bytes, key: bytes) -> bytes:
 
 def _refuse_duplicates(ids: NDArray[Any]) -> None:
     """Equal ids would give two records one draw. Rising ids and dense ranges are checked without a sort."""
-    from maskwell.sampling.kernels import count_repeats, is_rising
+    from maskwell.sampling.id_kernels import count_repeats, is_rising
 
     n = len(ids)
     if n < 2 or is_rising(ids):

@@ -39,7 +39,8 @@ def _pair(words: Array, at: int) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def _popcount(x: Any) -> Any:
+def popcount(x: Any) -> Any:
+    """How many bits of a 64-bit number are set."""
     x = x - ((x >> _U1) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -123,11 +124,11 @@ def _half(words: Array, half: int) -> Any:
 def _remove_member(mask: Array, rank: int) -> None:
     """Clear the set bit that has ``rank`` set bits below it."""
     w = 0
-    count = _popcount(mask[0])
+    count = popcount(mask[0])
     while rank >= count:
         rank -= count
         w += 1
-        count = _popcount(mask[w])
+        count = popcount(mask[w])
     rest = mask[w]
     for _ in range(rank):
         rest &= rest - _U1
@@ -181,7 +182,7 @@ def subsets(
         mask[j >> 6] &= ~own
         count = np.int64(0)
         for w in range(n_mask):
-            count += _popcount(mask[w])
+            count += popcount(mask[w])
         half, last = 2 * at, 2 * end
         while count < wanted[o] and half < last:
             product = _half(words, half) * k
@@ -246,108 +247,6 @@ def rows(
         out[i] = which[j, _outcome(u, cumulative[j, : possible[j] - 1])]
 
 
-@njit(nogil=True, cache=True)
-def count_sets(sets: Array, size_index: Array, counts: Array) -> None:
-    """Add to ``counts[size, category]`` (last column: reports of that size) the members of packed sets.
-
-    Eight one-byte counters ride in a 64-bit lane and are emptied before they can overflow.
-    """
-    n, n_bytes = sets.shape
-    n_sizes, k = counts.shape[0], counts.shape[1] - 1
-    spread = np.zeros(256, np.uint64)
-    ones = np.zeros(256, np.int64)
-    for value in range(256):
-        for b in range(8):
-            if (value >> b) & 1:
-                spread[value] |= _U1 << np.uint64(8 * b)
-                ones[value] += 1
-    lanes = np.zeros((n_sizes, n_bytes), np.uint64)
-    held = np.zeros(n_sizes, np.int64)
-    for i in range(n):
-        s = 0
-        if n_sizes > 1:
-            members = 0
-            for b in range(n_bytes):
-                members += ones[sets[i, b]]
-            s = size_index[members]
-        for b in range(n_bytes):
-            lanes[s, b] += spread[sets[i, b]]
-        held[s] += 1
-        if held[s] == 255:
-            _empty(lanes, held, counts, s, k)
-    for s in range(n_sizes):
-        _empty(lanes, held, counts, s, k)
-
-
-@njit(nogil=True, cache=True)
-def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
-    for j in range(k):
-        counts[s, j] += np.int64((lanes[s, j >> 3] >> np.uint64(8 * (j & 7))) & np.uint64(255))
-    counts[s, k] += held[s]
-    held[s] = 0
-    for b in range(lanes.shape[1]):
-        lanes[s, b] = 0
-
-
-@njit(nogil=True, cache=True)
-def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
-    """The first row that is no set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
-    n, n_bytes = sets.shape
-    beyond = (255 << (k % 8)) & 255 if k % 8 else 0
-    for i in range(n):
-        members = 0
-        for b in range(n_bytes):
-            members += _popcount(np.uint64(sets[i, b]))
-        if (sets[i, n_bytes - 1] & beyond) != 0 or size_index[members] < 0:
-            return i
-    return -1
-
-
-@njit(nogil=True, cache=True)
-def count_codes(codes: Array, n_codes: int) -> Array:
-    """How often each code occurs; four counters per code keep equal neighbours from waiting for each other."""
-    counts = np.zeros((4, n_codes), np.int64)
-    whole = len(codes) // 4 * 4
-    for i in range(0, whole, 4):
-        counts[0, codes[i]] += 1
-        counts[1, codes[i + 1]] += 1
-        counts[2, codes[i + 2]] += 1
-        counts[3, codes[i + 3]] += 1
-    for i in range(whole, len(codes)):
-        counts[0, codes[i]] += 1
-    total: Array = counts[0] + counts[1] + counts[2] + counts[3]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def is_rising(ids: Array) -> Any:
-    """Whether each id is larger than the one before."""
-    falls = 0
-    for i in range(1, len(ids)):
-        falls += ids[i] <= ids[i - 1]
-    return falls == 0
-
-
-@njit(nogil=True, cache=True)
-def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
-    """How many ids stand earlier too; ``seen`` has a bit for each number from ``low``."""
-    repeats = 0
-    for i in range(len(ids)):
-        offset = np.int64(ids[i] - low)
-        bit = 1 << (offset & 7)
-        repeats += (seen[offset >> 3] & bit) != 0
-        seen[offset >> 3] |= bit
-    return repeats
-
-
-@njit(nogil=True, cache=True)
-def fill_id_blocks(ids: Array, blocks: Array) -> None:
-    """Whole numbers as 64-bit two's complement, their sign in the last bit of a 128-bit block."""
-    for i in range(len(ids)):
-        blocks[i, 0] = np.uint64(ids[i])
-        blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
-
-
 @njit(nogil=True, cache=True, inline="always")
 def _place(low: Any, high: Any, pick: Any, inside: Any, n_in: Any, n_out: Any, unfair_in: Any, unfair_out: Any) -> Any:
     """The place of a block in the truth's list, those that hold it first, and whether its pick was a rejected one."""
@@ -403,26 +302,3 @@ def blocks_inside(
             more += 1
         exhausted[i] = np.uint32(product) < unfair
         out[i] = table[truth[i], product >> _U32]
-
-
-@njit(nogil=True, cache=True)
-def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> Any:
-    """Count pairs after shuffling ``columns`` (Fisher and Yates, exact rejection); False if the words ran out."""
-    at = 0
-    table[:] = 0
-    for i in range(len(columns) - 1, 0, -1):
-        choices = np.uint64(i + 1)
-        unfair = _TWO32 % choices
-        product = np.uint64(0)
-        while True:
-            if at == len(words):
-                return False
-            product = np.uint64(words[at]) * choices
-            at += 1
-            if (product & _LOW32) >= unfair:
-                break
-        j = np.int64(product >> _U32)
-        columns[i], columns[j] = columns[j], columns[i]
-    for i in range(len(rows)):
-        table[rows[i], columns[i]] += 1
-    return True

@@ -12,7 +12,7 @@ Table = NDArray[np.int64]
 
 def shuffled_tables(table: Table, repeats: int, seed: int | None = None) -> Iterator[Table]:
     """Tables of the same records with the second column shuffled; each one is overwritten by the next."""
-    from maskwell.sampling.kernels import shuffled_table
+    from maskwell.sampling.permutation_kernels import shuffled_table
 
     row_codes = np.repeat(np.arange(table.shape[0]), table.sum(axis=1))
     column_codes = np.repeat(np.arange(table.shape[1]), table.sum(axis=0))

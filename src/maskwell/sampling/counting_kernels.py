@@ -1,0 +1,86 @@
+"""Compiled counters of reports, and the check that a report is possible."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from maskwell.sampling.kernels import popcount
+
+Array = NDArray[Any]
+
+_U1 = np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def count_sets(sets: Array, size_index: Array, counts: Array) -> None:
+    """Add to ``counts[size, category]`` (last column: reports of that size) the members of packed sets.
+
+    Eight one-byte counters ride in a 64-bit lane and are emptied before they can overflow.
+    """
+    n, n_bytes = sets.shape
+    n_sizes, k = counts.shape[0], counts.shape[1] - 1
+    spread = np.zeros(256, np.uint64)
+    ones = np.zeros(256, np.int64)
+    for value in range(256):
+        for b in range(8):
+            if (value >> b) & 1:
+                spread[value] |= _U1 << np.uint64(8 * b)
+                ones[value] += 1
+    lanes = np.zeros((n_sizes, n_bytes), np.uint64)
+    held = np.zeros(n_sizes, np.int64)
+    for i in range(n):
+        s = 0
+        if n_sizes > 1:
+            members = 0
+            for b in range(n_bytes):
+                members += ones[sets[i, b]]
+            s = size_index[members]
+        for b in range(n_bytes):
+            lanes[s, b] += spread[sets[i, b]]
+        held[s] += 1
+        if held[s] == 255:
+            _empty(lanes, held, counts, s, k)
+    for s in range(n_sizes):
+        _empty(lanes, held, counts, s, k)
+
+
+@njit(nogil=True, cache=True)
+def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
+    for j in range(k):
+        counts[s, j] += np.int64((lanes[s, j >> 3] >> np.uint64(8 * (j & 7))) & np.uint64(255))
+    counts[s, k] += held[s]
+    held[s] = 0
+    for b in range(lanes.shape[1]):
+        lanes[s, b] = 0
+
+
+@njit(nogil=True, cache=True)
+def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
+    """The first row that is no set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
+    n, n_bytes = sets.shape
+    beyond = (255 << (k % 8)) & 255 if k % 8 else 0
+    for i in range(n):
+        members = 0
+        for b in range(n_bytes):
+            members += popcount(np.uint64(sets[i, b]))
+        if (sets[i, n_bytes - 1] & beyond) != 0 or size_index[members] < 0:
+            return i
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def count_codes(codes: Array, n_codes: int) -> Array:
+    """How often each code occurs; four counters per code keep equal neighbours from waiting for each other."""
+    counts = np.zeros((4, n_codes), np.int64)
+    whole = len(codes) // 4 * 4
+    for i in range(0, whole, 4):
+        counts[0, codes[i]] += 1
+        counts[1, codes[i + 1]] += 1
+        counts[2, codes[i + 2]] += 1
+        counts[3, codes[i + 3]] += 1
+    for i in range(whole, len(codes)):
+        counts[0, codes[i]] += 1
+    total: Array = counts[0] + counts[1] + counts[2] + counts[3]
+    return total
