@@ -1,11 +1,7 @@
 """``maskwell compare``, and the reports that ``audit``, ``compare`` and ``plan`` write."""
 
-import io
 import json
 import re
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,56 +9,18 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.cli import main
 from maskwell.cli.compare import _columns, _parts
+from tests.cli.runs import Run, assert_refused
 from tests.test_views import assert_needs_no_network
 
 D = mw.designs
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What a run left on its three channels."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Run a command in this process, in a folder of its own that holds the two designs of nayak-zhai-2019, §3.1."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
+@pytest.fixture(autouse=True)
+def two_designs(tmp_path: Path) -> None:
+    """The two designs of nayak-zhai-2019, §3.1, as files."""
     (tmp_path / "P1.json").write_text(D.from_matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]).to_json())
     (tmp_path / "P2.json").write_text(D.from_matrix([["7/10", "1/5"], ["3/10", "4/5"]]).to_json())
-
-    def run_command(*args: object, stdin: bytes | None = None) -> Ran:
-        if stdin is not None:
-            piped = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))  # type: ignore[arg-type]
-            monkeypatch.setattr(sys, "stdin", piped)
-        code = main([str(arg) for arg in args])
-        sys.stdout.flush()
-        out, err = capfdbinary.readouterr()
-        return Ran(code, out.decode(), err.decode())
-
-    return run_command
-
-
-def assert_refused(ran: Ran, *about: str) -> None:
-    """One clear line on stderr, nothing on stdout, exit code 2."""
-    assert ran.code == 2, ran
-    assert ran.out == ""
-    assert re.fullmatch(r"maskwell: [^\n]+\n", ran.err), ran.err
-    for text in about:
-        assert text in ran.err
 
 
 # compare
@@ -71,16 +29,16 @@ def assert_refused(ran: Ran, *about: str) -> None:
 def test_compare_says_which_design_exposes_the_respondent(run: Run) -> None:
     ran = run("compare", "P1.json", "P2.json")
     assert (ran.code, ran.err) == (0, "")
-    text = " ".join(ran.out.split())
+    text = " ".join(ran.text.split())
     assert "P1 exposes the respondent: with chance 0.5 the report proves the true answer" in text
     assert "P2 never proves an answer." in text
     assert "same average security, φ = 1.5, and yet only P1 exposes the respondent" in text
-    assert re.search(r"parity +unbounded +3\.5", ran.out)
+    assert re.search(r"parity +unbounded +3\.5", ran.text)
 
 
 def test_compare_of_named_designs(run: Run) -> None:
     ran = run("compare", "rappor", "trimmed_rappor", "local_diversity:l=3", "--set", "epsilon=1", "--k", 5)
-    text = " ".join(ran.out.split())
+    text = " ".join(ran.text.split())
     assert "trimmed_rappor should replace rappor" in text
     assert re.search(r"added variance +15\.2205 +14\.1099 +4", text)
     match = mw.planning.match_local_diversity(5, 3)
@@ -104,7 +62,7 @@ def test_compare_json_carries_proofs_that_multiply_out(run: Run) -> None:
 
 def test_compare_writes_a_page(run: Run) -> None:
     ran = run("compare", "P1.json", "P2.json", "--html", "report.html")
-    assert ran.out.endswith("The report is in report.html.\n")
+    assert ran.text.endswith("The report is in report.html.\n")
     text = Path("report.html").read_text("utf-8")
     assert_needs_no_network(text)
     assert "P1 exposes the respondent" in text
@@ -151,7 +109,7 @@ def test_commas_in_brackets_part_nothing() -> None:
 
 
 def test_compare_help_has_examples(run: Run) -> None:
-    text = run("compare", "--help").out
+    text = run("compare", "--help").text
     assert "maskwell compare" in text.split("Examples:")[1]
     assert all(option in text for option in ("--json", "--html"))
 
@@ -161,7 +119,7 @@ def test_compare_help_has_examples(run: Run) -> None:
 
 def test_audit_prints_every_figure_and_the_warnings(run: Run) -> None:
     ran = run("audit", "P1.json", "--prior", "0.5,0.5")
-    text = " ".join(ran.out.split())
+    text = " ".join(ran.text.split())
     audit = mw.audit(mw.Design.from_json(Path("P1.json").read_text()), [0.5, 0.5])
     for warning in audit.warnings:
         assert warning in text
@@ -179,15 +137,15 @@ def test_audit_json_is_the_whole_audit(run: Run) -> None:
 @pytest.mark.parametrize("audience", ["respondent", "interviewer", "methodologist"])
 def test_audit_explains(run: Run, audience: Any) -> None:
     design = mw.Design.from_json(Path("P2.json").read_text())
-    assert run("audit", "P2.json", "--explain", audience).out == f"{mw.explain(design, audience)}\n"
+    assert run("audit", "P2.json", "--explain", audience).text == f"{mw.explain(design, audience)}\n"
     found = run("audit", "P2.json", "--explain", audience, "--json").json
     assert found["sentences"] == str(mw.explain(design, audience)).splitlines()
 
 
 def test_audit_writes_a_page_and_a_codebook(run: Run) -> None:
     ran = run("audit", "P2.json", "--html", "audit.html", "--codebook", "book.md")
-    assert "The codebook is in book.md." in ran.out
-    assert "The report is in audit.html." in ran.out
+    assert "The codebook is in book.md." in ran.text
+    assert "The report is in audit.html." in ran.text
     assert_needs_no_network(Path("audit.html").read_text("utf-8"))
     design = mw.Design.from_json(Path("P2.json").read_text())
     assert Path("book.md").read_text("utf-8") == mw.codebook(design).to_markdown() + "\n"
@@ -211,7 +169,7 @@ def test_audit_refuses_in_one_line(run: Run, args: list[str], about: str) -> Non
 
 def test_plan_writes_a_page(run: Run) -> None:
     ran = run("plan", "--k", 3, "--epsilon", 1, "-n", 500, "--html", "plan.html")
-    assert ran.out.endswith("The report is in plan.html.\n")
+    assert ran.text.endswith("The report is in plan.html.\n")
     text = Path("plan.html").read_text("utf-8")
     assert_needs_no_network(text)
     assert f"± {100 * mw.planning.half_width(D.minimax(3, epsilon=1), 500, proportion=0.1):.2f}" in text

@@ -1,0 +1,75 @@
+"""What all commands share: help, refusals, the published numbers and the demonstration."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import maskwell as mw
+from tests.cli.runs import SECRET, Run, assert_refused
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["audit"], ["audit", "design.json", "--k", "3"], ["audit", "design.json", "--design", "rappor"], ["nonsense"]],
+)
+def test_other_commands_refuse(run: Run, files: Path, args: list[str]) -> None:
+    assert_refused(run(*args))
+
+
+def test_an_unforeseen_error_does_not_show_its_message(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr("maskwell.cli.answers.Answers.read", broken)
+    ran = run("mask", "answers.csv", "-c", "colour", "-d", "design.json", "-o", "o.parquet")
+    assert (ran.code, ran.out) == (70, b"")
+    assert "RuntimeError" in ran.err
+    assert SECRET not in ran.err
+    assert not Path("o.parquet").exists()
+
+
+def test_reproduce_agrees(run: Run) -> None:
+    ran = run("reproduce", "--json")
+    assert ran.code == 0
+    assert {record["verdict"] for record in ran.json} == {"agrees", "explained"}
+    assert run("reproduce").code == 0
+
+
+def test_reproduce_fails_on_an_unexplained_mismatch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskwell import published
+
+    row = published.Row("nayak-zhai-2019", "Table 1", "a number", "0.123", lambda: 0.456)
+    monkeypatch.setattr(published, "rows", lambda: [row])
+    assert run("reproduce").code == 1
+    assert run("reproduce", "--json").code == 1
+
+
+def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskwell.views import demo
+
+    class Result:
+        def as_dict(self) -> dict[str, Any]:
+            return {"seconds": 1.5}
+
+    def short(folder: Path, echo: Callable[[str], None]) -> Result:
+        echo(f"writing to {folder}")
+        return Result()
+
+    monkeypatch.setattr(demo, "run", short)
+    assert run("demo", "--folder", "here").out == b"writing to here\n"
+    assert run("demo", "--json").json == {"seconds": 1.5}
+
+
+@pytest.mark.parametrize("command", ["plan", "mask", "estimate", "audit", "designs", "reproduce", "demo"])
+def test_help_has_an_example(run: Run, command: str) -> None:
+    text = run(command, "--help").out.decode()
+    assert f"maskwell {command}" in text.split("Examples:")[1]
+    assert "--json" in text
+    assert f"\n  {command} " in run("--help").out.decode()
+
+
+def test_without_a_command_help_is_shown(run: Run) -> None:
+    assert run().out == run("--help").out
+    assert run("--version").out == f"maskwell {mw.__version__}\n".encode()
