@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import maskwell as mw
+from maskwell.cli import app
 from tests.cli.runs import SECRET, Run, assert_refused
+
+COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -16,6 +20,10 @@ from tests.cli.runs import SECRET, Run, assert_refused
 )
 def test_other_commands_refuse(run: Run, files: Path, args: list[str]) -> None:
     assert_refused(run(*args))
+
+
+def test_the_name_of_a_design_is_no_file(run: Run) -> None:
+    assert_refused(run("audit", "rappor"), "'rappor' is the name of a design", "--design rappor")
 
 
 def test_an_unforeseen_error_does_not_show_its_message(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +70,7 @@ def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch:
     assert run("demo", "--json").json == {"seconds": 1.5}
 
 
-@pytest.mark.parametrize("command", ["plan", "mask", "estimate", "audit", "designs", "reproduce", "demo"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(run: Run, command: str) -> None:
     text = run(command, "--help").out.decode()
     assert f"maskwell {command}" in text.split("Examples:")[1]

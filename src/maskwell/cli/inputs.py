@@ -148,6 +148,11 @@ def _plain(value: Any) -> str:
 
 def load_design(source: str) -> Design:
     """Read a design from a file, or from standard input if it is named ``-``."""
+    if source in DESIGNS and not Path(source).exists():
+        raise CommandError(
+            f"{source!r} is the name of a design, not a file; write one with maskwell plan --design {source} -o FILE "
+            f"(maskwell audit takes --design {source} as well)."
+        )
     text = sys.stdin.buffer.read() if source == STANDARD else Path(source).read_bytes()
     name = "standard input" if source == STANDARD else Path(source).name
     try:
