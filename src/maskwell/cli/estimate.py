@@ -21,7 +21,8 @@ from maskwell.cli.output import (
     progress,
     save,
 )
-from maskwell.designs import Design
+from maskwell.cli.together import side_by_side
+from maskwell.designs import Design, ProductDesign
 from maskwell.errors import EstimationError, ReportError
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ def estimate(
     reports: Annotated[
         list[str], typer.Argument(help="Files of reports of one design, counted together, or - for a pipe.")
     ],
+    joint: Annotated[
+        bool,
+        typer.Option("--joint", help="The files are variables, row by row about the same people: their joint table."),
+    ] = False,
     method: Annotated[
         Method, typer.Option("--method", help="The minimax linear estimator, moments, or (pseudo-)likelihood.")
     ] = Method.linear,
@@ -87,19 +92,24 @@ def estimate(
     Examples:
       maskwell estimate reports.parquet
       maskwell estimate monday.parquet tuesday.parquet --simultaneous --csv estimates.csv --plot estimates.html
+      maskwell estimate sex.parquet income.parquet --joint --plot income_by_sex.html
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
     """
     from maskwell.inference import estimate as estimate_from
 
     _refuse_contradictions(reports, level, table, plot, json)
-    tally, drawn = _tally(reports, method.needs_patterns)
+    tally, drawn = _joint_tally(reports) if joint else _tally(reports, method.needs_patterns)
     result = estimate_from(tally, method.value)
     kind = interval.value if interval else result.default_interval
     limits = result.interval(level, kind, simultaneous)
     if plot is not None:
         from maskwell.views.estimate import chart, save_chart
+        from maskwell.views.joint import has_joint_chart, joint_chart
 
-        picture = chart(result, level=level, method=kind, simultaneous=simultaneous)
+        if has_joint_chart(result):
+            picture = joint_chart(result, level=level)
+        else:
+            picture = chart(result, level=level, method=kind, simultaneous=simultaneous)
         save_chart(picture, plot)
     if table not in (None, STANDARD):
         save(Path(table), _csv(result, limits))
@@ -167,6 +177,17 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
     return Tally.merge(tallies), drawn
 
 
+def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
+    """The tally of several variables, and the ways in which their reports were drawn."""
+    from maskwell.reports import Reports
+
+    if len(names) < 2 or STANDARD in names:
+        raise CommandError("--joint takes two files of reports or more, one for each variable.")
+    files = [Reports.read(name) for name in names]
+    together = side_by_side(files, [Path(name).stem for name in names])
+    return together.tally(), {file.randomness for file in files}
+
+
 def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str, Any]) -> dict[str, Any]:
     design = result.design
     noise = result.noise
@@ -201,8 +222,10 @@ def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str,
 def _csv(result: "Estimate", limits: Any) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["category", "estimate", "standard_error", "lower", "upper"])
+    names = result.design.names if isinstance(result.design, ProductDesign) else ("category",)
+    writer.writerow([*names, "estimate", "standard_error", "lower", "upper"])
     columns = result.proportions.tolist(), result.standard_errors.tolist(), limits.tolist()
     for label, share, error, (low, high) in zip(result.design.categories, *columns, strict=True):
-        writer.writerow([label, share, error, low, high])
+        cells: Any = label if len(names) > 1 else (label,)
+        writer.writerow([*cells, share, error, low, high])
     return text.getvalue()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maskwell.cli.output import CommandError, JsonOption, emit_json
-from maskwell.errors import ReportError
+from maskwell.cli.together import side_by_side
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -84,27 +84,8 @@ def _run(
         return goodness_of_fit(files[0])
     if question is Question.groups:
         return homogeneity_test(files)
-    joint = files[0] if len(files) == 1 else _side_by_side(files, names)
+    joint = files[0] if len(files) == 1 else side_by_side(files, names)
     return independence_test(joint, method.value, permutations, seed)
-
-
-def _side_by_side(files: "list[Reports]", names: list[str]) -> "Reports":
-    """The reports of two variables as joint reports; a person missing from one is missing."""
-    import numpy as np
-
-    from maskwell.designs import product
-    from maskwell.reports import Reports
-
-    first, second = files
-    if len(first) != len(second):
-        raise ReportError(
-            f"{names[0]!r} has {len(first)} reports and {names[1]!r} {len(second)}; "
-            "independence needs both answers of the same people, in the same order."
-        )
-    design = product(first.design, second.design, names=names if names[0] != names[1] else None)
-    gone = [file.missing for file in files if file.missing is not None]
-    packed = design.join([file.packed for file in files])
-    return Reports(design, packed, np.logical_or.reduce(gone) if gone else None, first.randomness)
 
 
 def _verdict(question: Question, p_value: float) -> str:

@@ -49,6 +49,15 @@ def shown(labels: tuple[Any, ...]) -> str:
     return text if len(labels) <= _MAX_SHOWN else f"{text}, … ({len(labels)} in all)"
 
 
+def text_of(label: Any) -> str:
+    """A label as a reader sees it; that of several variables is a tuple.
+
+    >>> text_of("yes"), text_of(("f", "high"))
+    ('yes', 'f, high')
+    """
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of true values that can be read as codes, a range of rows at a time."""

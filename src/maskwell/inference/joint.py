@@ -6,6 +6,7 @@ over distinct reports and products of small tensors; no table over all joint rep
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from functools import reduce
@@ -35,6 +36,17 @@ class JointTable(Estimate):
     def table(self) -> NDArray[np.float64]:
         """The joint proportions as an array with one axis per variable."""
         return self.proportions.reshape([part.k for part in self._product.parts])
+
+    def remarks(self) -> list[str]:
+        remarks = super().remarks()
+        if len(self._product.parts) == 2:
+            with contextlib.suppress(EstimationError):
+                found = self.association()
+                remarks.append(
+                    f"association of {' and '.join(self._product.names)}: Cramér's V {found.value:.3f}, standard error "
+                    f"{found.standard_error:.3f}; noise alone keeps V above 0, so test independence before believing it"
+                )
+        return remarks
 
     def conditional(self, of: Any, given: Any) -> Contrast:
         """The proportion of ``of`` among those with ``given``, by the delta method.

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maskwell.designs.labels import text_of
+
 if TYPE_CHECKING:
     from maskwell.inference.result import Estimate
 
@@ -50,13 +52,13 @@ def _table(estimate: Estimate, level: float) -> list[str]:
     )
     shown = order[:_ROWS]
     limits = estimate.interval(level)
-    width = max(8, *(len(str(estimate.design.categories[j])) for j in shown))
+    width = max(8, *(len(text_of(estimate.design.categories[j])) for j in shown))
     kind = estimate.default_interval.capitalize()
     lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({kind})"]
     for j in shown:
         low, high = limits[j]
         lines.append(
-            f"{estimate.design.categories[j]!s:{width}}  {estimate.proportions[j]:8.4f}  "
+            f"{text_of(estimate.design.categories[j]):{width}}  {estimate.proportions[j]:8.4f}  "
             f"{estimate.standard_errors[j]:9.4f}"
             f"  [{low:8.4f}, {high:8.4f}]"
         )

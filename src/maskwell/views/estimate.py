@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.labels import text_of
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.inference import Estimate
 from maskwell.report_files import complete_file
@@ -99,7 +100,7 @@ def _rows(estimate: Estimate, limits: Matrix, truth: Vector | None, order: Any) 
         (low, high), share = limits[j].tolist(), float(estimate.proportions[j])
         shown = f"{number(100 * low, decimals)} to {number(100 * high, decimals)}"
         row = {
-            "category": str(estimate.design.categories[j]),
+            "category": text_of(estimate.design.categories[j]),
             "estimate": share,
             "lower": low,
             "upper": high,

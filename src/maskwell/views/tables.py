@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maskwell.designs import Design
-from maskwell.designs.labels import shown
+from maskwell.designs.labels import shown, text_of
 from maskwell.inference import Estimate
 from maskwell.views.wording import privacy_words
 
@@ -82,7 +82,7 @@ def estimate_view(estimate: Estimate, limits: Any, title: str) -> RenderableType
     table = _table("category", "estimate", "std.error", title)
     columns = estimate.proportions, estimate.standard_errors, limits
     for label, share, error, (low, high) in zip(design.categories, *columns, strict=True):
-        table.add_row(str(label), f"{share:.4f}", f"{error:.4f}", f"[{low:8.4f}, {high:8.4f}]")
+        table.add_row(text_of(label), f"{share:.4f}", f"{error:.4f}", f"[{low:8.4f}, {high:8.4f}]")
     return Group(
         f"{estimate.method} estimate from {estimate.n:,} reports{missing}",
         *_heading(design),

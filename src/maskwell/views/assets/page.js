@@ -14,7 +14,7 @@
   };
 
   const adapt = (spec, wide, room) => {
-    const columns = spec.concat ? spec.columns : 1;
+    const columns = spec.columns || 1;
     const change = (room - wide) / columns;
     if (columns > 1 && plots(spec)[0].width + change < NARROWEST) {
       spec.columns = columns - 1;

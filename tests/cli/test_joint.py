@@ -1,0 +1,70 @@
+"""Two variables on the command line: ``estimate --joint`` gives what the library gives, and a picture of shares."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import maskwell as mw
+from tests.cli.runs import Run, assert_refused
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> mw.Reports:
+    """Reports of two variables of the same people as files of their own; together they are what is returned."""
+    sex = mw.designs.gamma_diagonal(["f", "m"], epsilon=2)
+    income = mw.designs.minimax(["low", "middle", "high"], epsilon=2)
+    n = 2000
+    first = sex.mask(np.array(["f", "m"])[np.arange(n) % 2], seed=1)
+    second = income.mask(np.array(["low", "middle", "high"])[np.arange(n) % 7 % 3], seed=2)
+    first.write(tmp_path / "sex.parquet")
+    second.write(tmp_path / "income.parquet")
+    first.design.mask(["f"] * 5, seed=1).write(tmp_path / "few.parquet")
+    design = mw.designs.product(sex, income, names=["sex", "income"])
+    return mw.Reports(design, design.join([first.packed, second.packed]), None, "seeded")
+
+
+@pytest.mark.parametrize("method", ["linear", "moments", "likelihood", "one-step"])
+def test_joint_files_are_estimated_as_a_product(run: Run, two: mw.Reports, method: str) -> None:
+    ran = run("estimate", "sex.parquet", "income.parquet", "--joint", "--method", method, "--json")
+    expected = mw.estimate(two, method)  # type: ignore[arg-type]
+    np.testing.assert_allclose(ran.json["estimates"], expected.proportions, atol=1e-12)
+    assert ran.json["randomness"] == ["seeded"]
+    assert ran.json["design"]["fingerprint"] == two.design.fingerprint
+
+
+def test_joint_tables_have_a_column_per_variable(run: Run, two: mw.Reports) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(run("estimate", "sex.parquet", "income.parquet", "--joint", "--csv", "-").text))
+    )
+    assert [(row["sex"], row["income"]) for row in rows] == list(two.design.categories)
+    text = run("estimate", "sex.parquet", "income.parquet", "--joint").text
+    assert "f, middle" in text
+    assert "association of sex and income: Cramér's V" in text
+    assert "simulation" in text
+
+
+@pytest.mark.parametrize("suffix", ["svg", "html"])
+def test_joint_pictures_show_shares_of_one_variable_by_the_other(run: Run, two: mw.Reports, suffix: str) -> None:
+    assert run("estimate", "sex.parquet", "income.parquet", "--joint", "--plot", f"joint.{suffix}").code == 0
+    assert "income by sex" in Path(f"joint.{suffix}").read_text()
+
+
+def test_the_picture_holds_the_conditional_shares(two: mw.Reports) -> None:
+    from maskwell.views.joint import has_joint_chart, joint_chart
+
+    estimate = mw.estimate(two)
+    assert has_joint_chart(estimate)
+    drawn = next(iter(joint_chart(estimate, level=0.9).to_dict()["datasets"].values()))
+    assert len(drawn) == 6
+    for row in drawn:
+        share = estimate.conditional({"income": row["shown"]}, {"sex": row["given"]})
+        assert row["share"] == share.value
+        assert (row["lower"], row["upper"]) == share.interval(0.9)
+
+
+def test_joint_refuses_what_is_not_row_by_row_the_same_people(run: Run, two: mw.Reports) -> None:
+    assert_refused(run("estimate", "sex.parquet", "--joint"), "--joint", "two files")
+    assert_refused(run("estimate", "sex.parquet", "few.parquet", "--joint"), "same people", "'few' has 5")
