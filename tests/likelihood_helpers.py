@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 import maskwell as mw
+from maskwell.designs.registry import DESIGNS
 from maskwell.inference.likelihood import LikelihoodEstimate
 
 RACE_COUNTS = np.array([311, 1039, 3124, 271, 27816])
 RACE = RACE_COUNTS / RACE_COUNTS.sum()
 RACES = ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White")
+
+EXAMPLES = [
+    pytest.param(entry.function, example, id=f"{name} {example}")
+    for name, entry in DESIGNS.items()
+    for example in entry.examples
+]
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import maskwell as mw
-from maskwell.designs.registry import DESIGNS
 from maskwell.errors import EstimationError
 from maskwell.inference.em import em
 from maskwell.inference.likelihood import LikelihoodEstimate
@@ -30,6 +29,7 @@ from maskwell.inference.report_rows import (
     rows_of,
 )
 from tests.likelihood_helpers import (
+    EXAMPLES,
     RACE,
     check,
     design_of,
@@ -39,12 +39,6 @@ from tests.likelihood_helpers import (
     masked,
     populations,
 )
-
-EXAMPLES = [
-    pytest.param(entry.function, example, id=f"{name} {example}")
-    for name, entry in DESIGNS.items()
-    for example in entry.examples
-]
 
 
 class TestCertificate:

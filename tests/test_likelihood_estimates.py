@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 import maskwell as mw
-from maskwell.designs.registry import DESIGNS
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference import individual_leakage, posterior
 from maskwell.inference.likelihood import LikelihoodEstimate, Sample, safe_start
@@ -21,13 +20,7 @@ from maskwell.inference.maximum import maximise
 from maskwell.inference.report_rows import (
     mixed,
 )
-from tests.likelihood_helpers import RACE, RACES, check, design_of, fitted, generator, masked, populations
-
-EXAMPLES = [
-    pytest.param(entry.function, example, id=f"{name} {example}")
-    for name, entry in DESIGNS.items()
-    for example in entry.examples
-]
+from tests.likelihood_helpers import EXAMPLES, RACE, RACES, check, design_of, fitted, generator, masked, populations
 
 
 class TestIntervals:
