@@ -31,7 +31,7 @@ LAYERS = (
     {"inference"},
     {"designs", "reports", "report_files", "tally"},
     {"sampling", "demands", "breach_bound"},
-    {"arithmetic", "errors"},
+    {"arithmetic", "errors", "frames"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.

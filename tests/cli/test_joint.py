@@ -46,6 +46,12 @@ def test_joint_tables_have_a_column_per_variable(run: Run, two: mw.Reports) -> N
     assert "simulation" in text
 
 
+def test_frames_of_joint_tables_have_a_column_per_variable(two: mw.Reports) -> None:
+    frame = mw.estimate(two).to_frame()
+    assert list(frame.columns) == ["sex", "income", "estimate", "standard_error", "lower", "upper"]
+    assert list(zip(frame["sex"], frame["income"], strict=True)) == list(two.design.categories)
+
+
 @pytest.mark.parametrize("suffix", ["svg", "html"])
 def test_joint_pictures_show_shares_of_one_variable_by_the_other(run: Run, two: mw.Reports, suffix: str) -> None:
     assert run("estimate", "sex.parquet", "income.parquet", "--joint", "--plot", f"joint.{suffix}").code == 0

@@ -22,7 +22,7 @@ from maskwell.cli.output import (
     save,
 )
 from maskwell.cli.together import side_by_side
-from maskwell.designs import Design, ProductDesign
+from maskwell.designs import Design
 from maskwell.errors import EstimationError, ReportError
 
 if TYPE_CHECKING:
@@ -222,10 +222,8 @@ def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str,
 def _csv(result: "Estimate", limits: Any) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = result.design.names if isinstance(result.design, ProductDesign) else ("category",)
-    writer.writerow([*names, "estimate", "standard_error", "lower", "upper"])
-    columns = result.proportions.tolist(), result.standard_errors.tolist(), limits.tolist()
-    for label, share, error, (low, high) in zip(result.design.categories, *columns, strict=True):
-        cells: Any = label if len(names) > 1 else (label,)
-        writer.writerow([*cells, share, error, low, high])
+    named = result.category_columns()
+    writer.writerow([*named, "estimate", "standard_error", "lower", "upper"])
+    columns = *named.values(), result.proportions.tolist(), result.standard_errors.tolist(), *limits.T.tolist()
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue()

@@ -37,6 +37,10 @@ class JointTable(Estimate):
         """The joint proportions as an array with one axis per variable."""
         return self.proportions.reshape([part.k for part in self._product.parts])
 
+    def category_columns(self) -> dict[str, list[Any]]:
+        cells: Any = self.design.categories
+        return {name: [str(cell[i]) for cell in cells] for i, name in enumerate(self._product.names)}
+
     def remarks(self) -> list[str]:
         remarks = super().remarks()
         if len(self._product.parts) == 2:

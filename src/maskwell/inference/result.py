@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.frames import Backend, data_frame
 from maskwell.inference.intervals import normal_quantile
 from maskwell.inference.simplex import project
 from maskwell.tally import Tally
@@ -143,24 +144,21 @@ class Estimate(ABC):
 
         return summarize(self, level)
 
-    def to_frame(self, level: float = 0.95, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """A data frame: category, estimate, standard error, and the limits of an interval."""
-        import narwhals as nw
+    def category_columns(self) -> dict[str, list[Any]]:
+        """The category of every proportion, as columns of a table."""
+        return {"category": [str(c) for c in self.design.categories]}
 
+    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
+        """A data frame: category, or one column per variable; estimate, standard error, and the limits of an interval."""
         lower, upper = self.interval(level).T
         columns = {
-            "category": [str(c) for c in self.design.categories],
+            **self.category_columns(),
             "estimate": self.proportions,
             "standard_error": self.standard_errors,
             "lower": lower,
             "upper": upper,
         }
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()
-        except ImportError:
-            raise EstimationError(
-                f"to_frame(backend={backend!r}) needs {backend} to be installed; pyarrow always is."
-            ) from None
+        return data_frame(columns, backend)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):

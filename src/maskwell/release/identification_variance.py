@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.frames import Backend, data_frame
 from maskwell.release.partition import Factor, factor, partition, read_spec
 from maskwell.release.setup import Setup
 from maskwell.risk.columns import Floats, Ints, encode, read_columns
@@ -82,14 +83,12 @@ class AddedVariance:
             )
         return found
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """A line per cell."""
-        import narwhals as nw
-
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
         figures = {"count": self.counts, "expected": self.expected, "added_variance": self.variance}
         more = {"sampling_variance": self.sampling_variance, "ratio": self.ratio}
-        return nw.from_dict(levels | figures | more, backend=backend).to_native()
+        return data_frame(levels | figures | more, backend)
 
     def __repr__(self) -> str:
         largest = float(self.ratio.max()) if len(self.counts) else 0.0

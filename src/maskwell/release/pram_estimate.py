@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from maskwell.errors import DataError, EstimationError
+from maskwell.frames import Backend, data_frame
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.risk.columns import Coded, Floats, Ints, encode, names_of, read_columns
 from maskwell.risk.frequencies import group
@@ -51,13 +52,11 @@ class PramEstimate:
         p = np.clip(self.proportions, 0, 1)
         return np.sqrt(self.masking_errors**2 + p * (1 - p) / self.n)
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """A line per cell."""
-        import narwhals as nw
-
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
         figures = {"count": self.counts, "proportion": self.proportions, "standard_error": self.standard_errors}
-        return nw.from_dict(levels | figures | {"masking_error": self.masking_errors}, backend=backend).to_native()
+        return data_frame(levels | figures | {"masking_error": self.masking_errors}, backend)
 
     def __repr__(self) -> str:
         return f"<estimate of {len(self.counts)} cells by {', '.join(self.columns)} from {self.n} records>"

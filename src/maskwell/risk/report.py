@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from maskwell.errors import EstimationError
+from maskwell.frames import Backend, data_frame
 from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.diversity import Diversity
 from maskwell.risk.drivers import Driver, drivers
@@ -133,20 +134,13 @@ class RiskReport:
     def to_frame(
         self,
         of: Literal["records", "cells", "keys"] = "records",
-        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+        backend: Backend = "pandas",
     ) -> Any:
         """A data frame with a line per record, in the order of the table, per occupied cell, or per key."""
-        import narwhals as nw
-
         if of not in ("records", "cells", "keys"):
             raise EstimationError(f'to_frame takes of="records", "cells" or "keys"; got {of!r}.')
         columns = self._key_columns() if of == "keys" else self._risk_columns(of)
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()
-        except ImportError:
-            raise EstimationError(
-                f"to_frame(backend={backend!r}) needs {backend} to be installed; pyarrow always is."
-            ) from None
+        return data_frame(columns, backend)
 
     def _key_columns(self) -> dict[str, Any]:
         rows = [driver.to_dict() for driver in self.by_key]
