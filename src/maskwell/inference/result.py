@@ -149,7 +149,7 @@ class Estimate(ABC):
         return {"category": [str(c) for c in self.design.categories]}
 
     def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
-        """A data frame: category, or one column per variable; estimate, standard error, and the limits of an interval."""
+        """A data frame: category (or a column per variable), estimate, standard error, and limits of an interval."""
         lower, upper = self.interval(level).T
         columns = {
             **self.category_columns(),
