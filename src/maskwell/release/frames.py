@@ -31,6 +31,15 @@ def settle(table: Any) -> tuple[Any, bool]:
     return table, False
 
 
+def column_names(table: Any) -> list[str]:
+    """The names of a table's columns."""
+    if isinstance(table, Mapping):
+        return [str(name) for name in table]
+    import narwhals as nw
+
+    return list(nw.from_native(table).collect_schema().names())
+
+
 def with_rows(table: Any, rows: Mapping[str, Ints], *, lazy: bool = False) -> Any:
     """The table with row i of each named column taken from row ``rows[name][i]``; the rest is left as it is."""
     if isinstance(table, Mapping):

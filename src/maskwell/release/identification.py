@@ -5,20 +5,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import with_rows
 from maskwell.release.identification_audit import IdentificationAudit
 from maskwell.release.identification_plan import IdentificationPlan, plan_of
-from maskwell.release.identification_variance import AddedVariance, added_variance
+from maskwell.release.identification_variance import added_variance
 from maskwell.release.moves import move_plan
 from maskwell.release.setup import Setup, prepare, read_request
 from maskwell.risk.columns import Ints, read_columns
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
+
+if TYPE_CHECKING:
+    from maskwell.release.comparison import Comparison
 
 _CONTEXT = " limit identification"
 
@@ -52,6 +56,15 @@ class Release:
         either is not small beside the sampling error.
         """
         return added_variance(self.setup, of)
+
+    def comparison(self, columns: Sequence[str] | None = None) -> Comparison:
+        """The file before and after: frequencies, tables of two columns, associations and the risk by the keys.
+
+        ``columns`` are those to compare, all that can be told apart by default; keys are always among them.
+        """
+        from maskwell.release.comparison import compare_release
+
+        return compare_release(self, columns)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""

@@ -10,122 +10,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from maskwell.errors import DataError
-from maskwell.frames import Backend, data_frame
-from maskwell.release.partition import Factor, factor, partition, read_spec
+from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large
+from maskwell.release.partition import Factor, partition
 from maskwell.release.setup import Setup
-from maskwell.risk.columns import Floats, Ints, encode, read_columns
+from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import group, sums
-
-NOT_SMALL = 0.1
-"""An added variance above this share of the sampling variance is worth a warning."""
-_MOST_CELLS = 5_000_000
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AddedVariance:
-    """A table of counts with what the release does to each of them, on average over the draws."""
-
-    columns: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    """The levels of each cell, one for each column."""
-    counts: Ints
-    """The true counts."""
-    expected: Floats
-    """The expected released counts: the true ones for tables of keys, closer to independence for other tables."""
-    variance: Floats
-    """The exact variance of the released counts around what is expected."""
-    n: int
-
-    @property
-    def bias(self) -> Floats:
-        """Expected minus true counts; zero for tables of keys alone."""
-        return self.expected - self.counts
-
-    @property
-    def of_proportions(self) -> Floats:
-        """The added variance of the proportions."""
-        return self.variance / self.n**2
-
-    @property
-    def sampling_variance(self) -> Floats:
-        """The variance of the counts of a simple random sample of this size."""
-        return self.counts * (1 - self.counts / self.n)
-
-    @property
-    def ratio(self) -> Floats:
-        """Added over sampling variance; 0 where nothing is added."""
-        sampling = self.sampling_variance
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.variance > 0, self.variance / sampling, 0.0)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Where analyses that ignore the release would be wrong."""
-        found = []
-        large, size = self.ratio > NOT_SMALL, len(self.counts)
-        if large.any():
-            found.append(
-                f"the added variance exceeds {NOT_SMALL:.0%} of the sampling variance in {int(large.sum())} of {size} "
-                f"cells (at most {float(self.ratio.max()):.2g} times it): add it to the standard errors."
-            )
-        spread = np.sqrt(self.variance + np.maximum(self.sampling_variance, 0))
-        biased = np.abs(self.bias) > np.maximum(NOT_SMALL * spread, 1e-6)
-        if biased.any():
-            found.append(
-                f"{int(biased.sum())} of {size} cells are biased by more than {NOT_SMALL:.0%} of a standard error: "
-                "columns that are no keys stay with the record while its keys move, which weakens associations."
-            )
-        return found
-
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """A line per cell."""
-        levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
-        figures = {"count": self.counts, "expected": self.expected, "added_variance": self.variance}
-        more = {"sampling_variance": self.sampling_variance, "ratio": self.ratio}
-        return data_frame(levels | figures | more, backend)
-
-    def __repr__(self) -> str:
-        largest = float(self.ratio.max()) if len(self.counts) else 0.0
-        return (
-            f"<added variance of {len(self.counts)} counts by {', '.join(self.columns)}: ratio at most {largest:.3g}>"
-        )
 
 
 def added_variance(setup: Setup, of: Any) -> AddedVariance:
     """The exact variance that a release adds to the table of counts by the columns ``of``."""
-    spec = read_spec(of, "of")
-    if not spec:
-        raise DataError("of must name one column or more; got none.")
-    arrays = read_columns(setup.table, list(spec))
-    factors = [factor(encode(arrays[name], name), how, "of") for name, how in spec.items()]
+    factors = read_factors(setup.table, of)
+    return moments(setup, factors).added(factors, setup.n)
+
+
+def moments(setup: Setup, factors: Sequence[Factor]) -> Moments:
+    """Counts, expected counts and variances by any factors of the table's rows."""
     moving = [f for f in factors if f.name in setup.request.keys]
     fixed = [f for f in factors if f.name not in setup.request.keys]
     keys, rest = partition(moving, setup.n), partition(fixed, setup.n)
-    if len(keys) * len(rest) > _MOST_CELLS:
-        raise DataError(
-            f"of asks for a table of {len(keys) * len(rest)} cells (limit {_MOST_CELLS}); name fewer columns."
-        )
     shape = (len(keys), len(rest))
+    refuse_large(math.prod(shape))
     counts = np.bincount(keys.set_of_row * shape[1] + rest.set_of_row, minlength=math.prod(shape)).reshape(shape)
     expected, variance = counts.astype(float), np.zeros(shape)
     _moved(setup, keys.set_of_row, rest.set_of_row, expected, variance)
-    order = [[f.name for f in (*moving, *fixed)].index(f.name) for f in factors]
-    labels = _labels([*moving, *fixed], keys.levels, rest.levels, order)
-    shown = (counts > 0) | (expected > 0)
-    flat = shown.ravel()
-    return AddedVariance(
-        tuple(spec),
-        tuple(label for label, kept in zip(labels, flat, strict=True) if kept),
-        counts[shown],
-        expected[shown],
-        np.maximum(variance[shown], 0.0),  # rounding may leave -1e-17
-        setup.n,
+    stored = [f.name for f in (*moving, *fixed)]
+    levels = np.hstack([np.repeat(keys.levels, shape[1], axis=0), np.tile(rest.levels, (shape[0], 1))])
+    return Moments(
+        levels[:, [stored.index(f.name) for f in factors]],
+        counts.ravel(),
+        expected.ravel(),
+        np.maximum(variance.ravel(), 0.0),  # rounding may leave -1e-17
     )
 
 
@@ -172,9 +90,3 @@ def _moved(setup: Setup, a_of_row: Ints, v_of_row: Ints, expected: Floats, varia
         inside = 1 - theta / t + outside - step / t
         np.add.at(expected, (a, rest), w * (inside - outside - 1))
         np.add.at(variance, (a, rest), w**2 * (inside * (1 - inside) - outside * (1 - outside)))
-
-
-def _labels(stored: Sequence[Factor], keys: Ints, rest: Ints, order: Sequence[int]) -> list[tuple[str, ...]]:
-    """The labels of every cell of the table, columns in the order asked for."""
-    every = np.hstack([np.repeat(keys, len(rest), axis=0), np.tile(rest, (len(keys), 1))]).tolist()
-    return [tuple(stored[i].levels[row[i]] for i in order) for row in every]

@@ -89,12 +89,12 @@ def _plain(how: Any, parameter: str) -> list[Any]:
 def factor(column: Coded, how: list[Any] | None, parameter: str, *, exempt: bool = False) -> Factor:
     """The factor of one column. Missing values are a level of their own wherever they are not named in a group."""
     if how is None:
-        return Factor(column.name, column.codes, tuple(map(_text, column.labels)), exempt=exempt)
+        return Factor(column.name, column.codes, tuple(map(text_of, column.labels)), exempt=exempt)
     if not exempt and how and all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in how):
         return _intervals(column, how, parameter)
     groups = [item if isinstance(item, list) else [item] for item in how]
     level_of = _levels(column, groups, parameter)
-    names = [", ".join(map(_text, members)) for members in groups] + ["the other categories"]
+    names = [", ".join(map(text_of, members)) for members in groups] + ["the other categories"]
     return Factor(column.name, level_of[column.codes], tuple(names), exempt=exempt)
 
 
@@ -123,14 +123,20 @@ def _intervals(column: Coded, starts: list[Any], parameter: str) -> Factor:
     if not all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in present):
         raise DataError(f"{parameter} cuts {column.name!r} into intervals, but that column does not hold numbers.")
     levels = np.searchsorted(np.array(starts, float), np.array(present, float), side="right").tolist()
-    names = [f"below {starts[0]:g}", *(f"{a:g} to below {b:g}" for a, b in pairwise(starts))]
-    names.append(f"{starts[-1]:g} and above")
+    names = interval_names(starts)
     if None in column.labels:
-        levels, names = [*levels, len(names)], [*names, _text(None)]
+        levels, names = [*levels, len(names)], [*names, text_of(None)]
     return Factor(column.name, np.array(levels, np.int32)[column.codes], tuple(names), ordered=True)
 
 
-def _text(label: Any) -> str:
+def interval_names(starts: Sequence[float]) -> list[str]:
+    """What intervals are called that start at these numbers, one more than there are starts."""
+    between = [f"{a:g} to below {b:g}" for a, b in pairwise(starts)]
+    return [f"below {starts[0]:g}", *between, f"{starts[-1]:g} and above"]
+
+
+def text_of(label: Any) -> str:
+    """A category as text."""
     return "(missing)" if label is None else str(label)
 
 

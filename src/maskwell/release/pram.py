@@ -5,19 +5,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import settle, with_rows
 from maskwell.release.matrices import Choice, read_exempt, transition
 from maskwell.release.pram_estimate import PramEstimate, estimate
 from maskwell.release.pram_plan import PramPlan, Step
+from maskwell.release.pram_variance import added_variance
 from maskwell.risk.columns import Coded, Ints, encode, names_of, read_columns
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
+
+if TYPE_CHECKING:
+    from maskwell.release.comparison import Comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +34,8 @@ class PramRelease:
     changed_by_step: tuple[int, ...]
     """Records that each step changed."""
     n: int
+    original: Any = dataclasses.field(repr=False)
+    """The table before the first step, for the custodian's own comparisons."""
 
     @property
     def changed(self) -> float:
@@ -38,6 +45,16 @@ class PramRelease:
     def estimate(self, of: Sequence[str] | str | None = None) -> PramEstimate:
         """Unbiased counts by the columns ``of`` (those of the last step unless named), with their variances."""
         return estimate(self.plan, self.table, of)
+
+    def added_variance(self, of: Any) -> AddedVariance:
+        """What the steps do to the counts by the columns ``of``, exactly: see ``Release.added_variance``."""
+        return added_variance(self.plan, self.original, of)
+
+    def comparison(self, columns: Sequence[str] | None = None) -> Comparison:
+        """The file before and after: see ``Release.comparison``."""
+        from maskwell.release.comparison import compare_steps
+
+        return compare_steps(self, columns)
 
     def __repr__(self) -> str:
         columns = ", ".join("×".join(step.columns) for step in self.plan.steps)
@@ -88,6 +105,7 @@ def pram(
     earlier = table.plan.steps if isinstance(table, PramRelease) else ()
     changed = table.changed_by_step if isinstance(table, PramRelease) else ()
     native, lazy = settle(table.table if isinstance(table, PramRelease) else table)
+    original = table.original if isinstance(table, PramRelease) else native
     names = names_of(columns, "columns")
     by = names_of(strata, "strata") if strata is not None else ()
     _refuse_overlap(names, by, earlier)
@@ -108,7 +126,7 @@ def pram(
     moved = drawn.codes != truth
     index = np.where(moved, donors[drawn.codes], np.arange(len(truth)))
     released = with_rows(native, dict.fromkeys(names, index) if moved.any() else {}, lazy=lazy)
-    return PramRelease(released, PramPlan((*earlier, step)), (*changed, int(moved.sum())), len(truth))
+    return PramRelease(released, PramPlan((*earlier, step)), (*changed, int(moved.sum())), len(truth), original)
 
 
 def repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> Any:

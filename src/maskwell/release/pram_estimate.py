@@ -81,7 +81,7 @@ def estimate(plan: PramPlan, table: Any, of: Sequence[str] | str | None = None) 
         )
     cell = np.zeros(n, np.int64)
     for step in steps:
-        cell = cell * len(step.labels) + _positions(step, coded)
+        cell = cell * len(step.labels) + positions(step, coded)
     stratum, h_first = _grouped([coded[name] for name in strata_names], n)
     rest, r_first = _grouped([coded[name] for name in rest_names], n)
     as_it_is = len(steps) == 1 and set(rest_names) <= set(steps[0].strata) and steps[0].keeps_frequencies
@@ -109,7 +109,7 @@ def estimate(plan: PramPlan, table: Any, of: Sequence[str] | str | None = None) 
     return PramEstimate(tuple(names), labels, totals.ravel(), whole, n)
 
 
-def _positions(step: Step, coded: dict[str, Coded]) -> Ints:
+def positions(step: Step, coded: dict[str, Coded]) -> Ints:
     """The category of every row among those of the plan, by label."""
     position = {label: i for i, label in enumerate(step.labels)}
     columns = [coded[name] for name in step.columns]

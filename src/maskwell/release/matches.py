@@ -1,0 +1,93 @@
+"""How often a match by the keys is right, before and after: counted on the two files, by somebody who has both.
+
+An intruder who knows every person's true keys picks, for each of them, one of the records that show these keys. Before
+the release that is right with the chance one over the size of the cell. After it, it is so only for records that still
+show their own keys, among those that are found there now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskwell.risk.assess import assess
+from maskwell.risk.columns import encode, read_columns
+from maskwell.risk.frequencies import group
+from maskwell.risk.report import SIZES, RiskReport
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Matches:
+    """The files by cells of the keys, and the correct matches to expect in each."""
+
+    keys: tuple[str, ...]
+    before: RiskReport
+    after: RiskReport
+    correct_before: float
+    """The expected number of correct matches in the file as it was: one for each occupied cell."""
+    correct_after: float
+    """The same in the released file, given the draws that were made."""
+    uniques_kept: int
+    """Records that are alone in their cell before and after, and in the same one: matches that would be right."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain numbers."""
+        return {
+            "keys": list(self.keys),
+            "correct_before": self.correct_before,
+            "correct_after": self.correct_after,
+            "uniques_kept": self.uniques_kept,
+            "uniques_before": self.before.sample_uniques,
+            "uniques_after": self.after.sample_uniques,
+            "below_before": {k: self.before.records_below(k) for k in SIZES},
+            "below_after": {k: self.after.records_below(k) for k in SIZES},
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"correct matches by {', '.join(self.keys)}: {self.correct_before:,.0f} expected before, "
+            f"{self.correct_after:,.1f} after; {self.before.sample_uniques:,} records were unique, of which "
+            f"{self.uniques_kept:,} still are with the same keys"
+        )
+
+
+def matches(original: Any, released: Any, keys: Sequence[str]) -> Matches:
+    """Count the correct matches that an intruder would make by the keys."""
+    names = list(keys)
+    true, seen = _arrays(original, names), _arrays(released, names)
+    n = len(true[0])
+    codes, sizes = [], []
+    for name, first, second in zip(names, true, seen, strict=True):
+        column = encode(_joined(first, second), name)
+        codes.append(column.codes)
+        sizes.append(column.size)
+    cell, _ = group(codes, sizes, 2 * n)
+    was, now = cell[:n], cell[n:]
+    size_before = np.bincount(was, minlength=int(cell.max()) + 1)
+    size_after = np.bincount(now, minlength=len(size_before))
+    stayed = was == now
+    return Matches(
+        tuple(keys),
+        assess(original, names),
+        assess(released, names),
+        float(np.count_nonzero(size_before)),
+        float((1 / size_after[now[stayed]]).sum()),
+        int((stayed & (size_before[was] == 1) & (size_after[now] == 1)).sum()),
+    )
+
+
+def _arrays(table: Any, names: list[str]) -> list[Any]:
+    return list(read_columns(table, names).values())
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Two columns one after the other, whatever encoding each of them has."""
+    import pyarrow as pa
+
+    plain = [
+        array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array for array in (first, second)
+    ]
+    return pa.concat_arrays([plain[0], plain[1].cast(plain[0].type)])

@@ -1,0 +1,109 @@
+r"""What post-randomization does to any table of counts, exactly, from the true file and the plan's matrices.
+
+A record with the categories j before the steps is counted in cell c of the table with a chance :math:`A_{cj}`, the
+product over the steps of their matrices, rows summed to the table's levels. Records are drawn independently, so that
+the released count has the mean :math:`\sum_j T_j A_{cj}` and the variance :math:`\sum_j T_j A_{cj} (1 - A_{cj})`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large
+from maskwell.release.partition import Factor, Partition, partition
+from maskwell.release.pram_estimate import positions
+from maskwell.release.pram_plan import PramPlan, Step
+from maskwell.risk.columns import Floats, Ints, encode, read_columns
+from maskwell.risk.frequencies import group
+
+
+def added_variance(plan: PramPlan, original: Any, of: Any) -> AddedVariance:
+    """The exact variance that the steps add to the table of counts by the columns ``of``."""
+    factors = read_factors(original, of)
+    return moments(plan, original, factors).added(factors, len(factors[0].codes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One step's share of a table."""
+
+    step: Step
+    sets: Partition
+    """The levels of the table by this step's columns."""
+    label_of_row: Ints
+    fold: Floats
+    """Which labels of the step make up which set."""
+
+
+def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments:
+    """Counts, expected counts and variances by any factors of the true file's rows."""
+    n = len(factors[0].codes)
+    parts = [_part(step, original, own, n) for step in plan.steps if (own := _own(step, factors))]
+    changed = [f.name for part in parts for f in part.sets.factors]
+    rest = partition([f for f in factors if f.name not in changed], n)
+    stratum, first = _strata([part.step for part in parts], original, n)
+    shape = (*(len(part.sets) for part in parts), len(rest))
+    sizes = (*(len(part.step.labels) for part in parts), len(rest))
+    refuse_large(max(math.prod(shape), math.prod(sizes)))
+
+    place = np.ravel_multi_index((*(part.sets.set_of_row for part in parts), rest.set_of_row), shape)
+    counts = np.bincount(place, minlength=math.prod(shape)).reshape(shape)
+    true = np.ravel_multi_index((*(part.label_of_row for part in parts), rest.set_of_row), sizes)
+    expected, variance = np.zeros(shape), np.zeros(shape)
+    levels = [_levels(part.step, original, first) for part in parts]
+    for h in range(len(first)):
+        held = np.bincount(true[stratum == h], minlength=math.prod(sizes)).reshape(sizes).astype(float)
+        chances = [part.fold @ part.step.transitions[own[h]].floats for part, own in zip(parts, levels, strict=True)]
+        mean = _applied(held, chances)
+        expected += mean
+        variance += mean - _applied(held, [chance**2 for chance in chances])
+    stored = [f.name for part in parts for f in part.sets.factors] + [f.name for f in rest.factors]
+    cells = _cells([*(part.sets.levels for part in parts), rest.levels])
+    order = [stored.index(f.name) for f in factors]
+    return Moments(cells[:, order], counts.ravel(), expected.ravel(), np.maximum(variance.ravel(), 0.0))
+
+
+def _own(step: Step, factors: Sequence[Factor]) -> list[Factor]:
+    return [f for f in factors if f.name in step.columns]
+
+
+def _part(step: Step, original: Any, factors: Sequence[Factor], n: int) -> _Part:
+    coded = {name: encode(array, name) for name, array in read_columns(original, list(step.columns)).items()}
+    label_of_row = positions(step, coded)
+    sets = partition(factors, n)
+    fold = np.zeros((len(sets), len(step.labels)))
+    fold[sets.set_of_row, label_of_row] = 1
+    return _Part(step, sets, label_of_row, fold)
+
+
+def _strata(steps: Sequence[Step], original: Any, n: int) -> tuple[Ints, Ints]:
+    names = list(dict.fromkeys(name for step in steps for name in step.strata))
+    columns = [encode(array, name) for name, array in read_columns(original, names).items()] if names else []
+    return group([column.codes for column in columns], [column.size for column in columns], n)
+
+
+def _levels(step: Step, original: Any, rows: Ints) -> list[int]:
+    """Which of a step's strata each of these rows is in."""
+    if not step.strata:
+        return [0] * len(rows)
+    columns = [encode(array, name) for name, array in read_columns(original, list(step.strata)).items()]
+    held = [tuple(column.labels[column.codes[row]] for column in columns) for row in rows.tolist()]
+    return [step.levels.index(level) for level in held]
+
+
+def _applied(counts: Floats, chances: Sequence[Floats]) -> Floats:
+    """The matrix of each step along its own axis."""
+    for axis, chance in enumerate(chances):
+        counts = np.moveaxis(np.tensordot(chance, counts, axes=(1, axis)), 0, axis)
+    return counts
+
+
+def _cells(levels: Sequence[Ints]) -> Ints:
+    """The levels of every cell, in the order of a flattened array."""
+    grid = np.meshgrid(*(np.arange(len(own)) for own in levels), indexing="ij")
+    return np.hstack([own[index.ravel()] for own, index in zip(levels, grid, strict=True)])
