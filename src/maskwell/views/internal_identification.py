@@ -1,0 +1,210 @@
+"""The custodian's page of a release that limits identification: the demand, its proof, and all that came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from maskwell.release import Release
+from maskwell.release.identification_audit import BlockAudit, match_risk
+from maskwell.release.identification_plan import Block as PlanBlock
+from maskwell.release.partition import text_of
+from maskwell.release.theta import least_cells
+from maskwell.views.audit_page import made_by
+from maskwell.views.internal_release import SEEDED, changes, frequencies, named_tables, recognised, secrets, tables
+from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
+from maskwell.views.release_charts import proof_chart
+
+_MOST_CELLS = 100
+_MOST_BLOCKS = 200
+_MATCHES = 4
+
+
+def identification_page(release: Release, of: Sequence[Any]) -> str:
+    """The page as text."""
+    comparison = release.comparison()
+    plan, audit = release.plan, release.audit
+    warnings = _warnings(release)
+    risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
+    sections = [
+        Section("", [_headline(release)]),
+        *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
+        _demand(release),
+        _proof(release),
+        _sensitive(release),
+        recognised(comparison.matches, risk),
+        changes(comparison),
+        frequencies(comparison),
+        tables(comparison),
+        *named_tables(release, of),
+        _replay(release),
+        secrets(
+            [
+                ["ξ and θ", "each follows from the other; publish ξ only if you mean to"],
+                ["the number of changed records", "it tells θ to anybody who counts the rare combinations"],
+                ["which combinations are sensitive", "the others are exactly as they were, and so are their records"],
+                [
+                    "that no combination was invented",
+                    "every released combination of keys was somebody's; it need not be said",
+                ],
+            ]
+        ),
+    ]
+    lead = (
+        f"For the custodian only. {release.setup.n:,} records, keys {', '.join(plan.keys)}: no match by the keys is "
+        f"right with a chance above {plan.xi:.4g}."
+    )
+    return page("Release: internal report", sections, lead=lead, footer=made_by("release"))
+
+
+def _headline(release: Release) -> Facts:
+    audit, setup = release.audit, release.setup
+    return Facts(
+        [
+            (f"{audit.risk:.2%}", f"largest chance that a match is right; the limit is {float(audit.xi):.4g}"),
+            ("holds" if audit.holds else "FAILS", "the limit, decided exactly for every block"),
+            (f"{release.changed:.2%}", f"of the records changed: {release.changed_records:,} of {setup.n:,}"),
+            (f"{sum(block.records for block in audit.blocks):,}", f"{_unit(release)} in sensitive cells"),
+        ]
+    )
+
+
+def _unit(release: Release) -> str:
+    together = release.setup.request.together
+    return "records" if together is None else f"groups of {together}"
+
+
+def _warnings(release: Release) -> list[str]:
+    plan, found = release.plan, []
+    if plan.seed is not None:
+        found.append(SEEDED)
+    if not release.audit.holds:
+        found.append("The limit does NOT hold. Do not release this file.")
+    if plan.merged:
+        found.append(
+            f"{plan.merged} partition sets were joined with others because they had too few sensitive cells: within "
+            "them records may have crossed what within names, so those margins are not kept exactly."
+        )
+    if not len(plan.blocks):
+        found.append("No combination of keys is rare enough to be sensitive: nothing was changed.")
+    return found
+
+
+def _demand(release: Release) -> Section:
+    plan, request = release.plan, release.setup.request
+    sizes = release.setup.blocks.sizes
+    rare = -(-request.xi.denominator // request.xi.numerator)
+    blocks = f"{len(sizes)} of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "none"
+    rows = [
+        ["limit ξ", f"{plan.xi:.6g}", "the largest chance that a match is right"],
+        ["θ", f"{float(plan.theta):.6g}", "a record of a cell of frequency t moves with chance θ / t"],
+        ["sensitive", f"cells of fewer than {rare}", "those of fewer than 1/ξ records"],
+        ["least block", f"{least_cells(plan.theta)} cells", "from which on the limit holds whatever the block"],
+        ["keys", ", ".join(plan.keys), "what an intruder may know"],
+        ["within", _spec(request.within), "what no record leaves"],
+        ["exempt", _spec(request.exempt), "what never changes"],
+        ["together", request.together or "–", "records that move as one"],
+        ["blocks", blocks, "records move inside them"],
+        ["joined sets", str(plan.merged), "partition sets too small to stand alone"],
+    ]
+    return Section("The demand and the plan", [Table("What was asked, and what follows", ["", "", ""], rows, "<==")])
+
+
+def _spec(spec: dict[str, Any]) -> str:
+    return "; ".join(name if how is None else f"{name}: {how}" for name, how in spec.items()) or "–"
+
+
+def _proof(release: Release) -> Section:
+    audit, plan = release.audit, release.plan
+    if not audit.blocks:
+        return Section("The proof", [Text("No block was needed.")])
+    order = sorted(range(len(audit.blocks)), key=lambda i: -audit.blocks[i].risk)[:_MOST_BLOCKS]
+    rows = [_block_row(i, plan.blocks[i], audit.blocks[i]) for i in order]
+    left = f", the {_MOST_BLOCKS} riskiest of {len(audit.blocks)}" if len(audit.blocks) > _MOST_BLOCKS else ""
+    header = ["block", "partition sets", "cells", "of frequency", "records", "largest risk", "reached at"]
+    words = (
+        "The intruder is taken to know that a person is in the file, the person's true keys, and all chances. For each "
+        "block, each frequency t and each number a of released records in the person's cell, the chance that one of "
+        "them, picked at random, is the person's is computed as a fraction. Cells that were left alone have a risk of "
+        f"{float(audit.untouched):.4g} at most."
+    )
+    return Section(
+        "The proof",
+        [
+            Text(words),
+            Figure(proof_chart(audit)),
+            Table(f"Block by block, the riskiest first{left}", header, rows, "<=>>>>>", folded=len(rows) > 12),
+        ],
+    )
+
+
+def _block_row(i: int, planned: PlanBlock, audited: BlockAudit) -> list[str]:
+    named = [", ".join(f"{name} {level}" for name, level in levels.items()) or "all" for levels in planned.sets]
+    composition = ", ".join(f"{size}: {cells:,}" for size, cells in sorted(audited.sizes.items()))
+    where = f"t = {audited.size}, a = {audited.matches}" if audited.size else "below 1/65"
+    sizes = [f"{audited.cells:,}", composition, f"{audited.records:,}"]
+    return [str(i + 1), " + ".join(named), *sizes, f"{float(audited.risk):.6f}", where]
+
+
+def _sensitive(release: Release) -> Section:
+    audit = release.audit
+    counts: Counter[int] = Counter()
+    for block in audit.blocks:
+        counts.update(block.sizes)
+    summary = [
+        [f"{size}", f"{cells:,}", f"{size * cells:,}", f"{1 / size:.4g}"] for size, cells in sorted(counts.items())
+    ]
+    blocks: list[Block] = [
+        Text(
+            f"{sum(counts.values()):,} of {len(release.setup.cells):,} occupied cells are sensitive. Their records may "
+            "move; all others are exactly as they were."
+        ),
+        Table("Sensitive cells by frequency", ["frequency", "cells", _unit(release), "risk before"], summary, "<>>>"),
+    ]
+    if counts:
+        header = [*release.plan.keys, "frequency", "block", "risk before", "risk after"]
+        rows = _riskiest(release)
+        caption = f"The riskiest cells: {len(rows):,} of {sum(counts.values()):,}"
+        blocks.append(Table(caption, header, rows, "<" * len(release.plan.keys) + ">>>>", folded=True))
+    return Section("Sensitive cells", blocks)
+
+
+def _riskiest(release: Release) -> list[list[str]]:
+    """The cells with the largest risk after the release, from the blocks that have it."""
+    audit, plan = release.audit, release.plan
+    order = sorted(range(len(audit.blocks)), key=lambda i: -audit.blocks[i].risk)
+    rows: list[tuple[Fraction, list[str]]] = []
+    for i in order:
+        if len(rows) >= _MOST_CELLS:
+            break
+        audited, planned = audit.blocks[i], plan.blocks[i]
+        risk = {
+            size: max(
+                match_risk(audited.sizes, audit.theta, size, a) for a in range(1, min(_MATCHES, audited.records) + 1)
+            )
+            for size in audited.sizes
+        }
+        for cell, count in zip(plan.cells(i), planned.counts, strict=True):
+            line = [*map(text_of, cell), str(count), str(i + 1), f"{1 / count:.4g}", f"{float(risk[count]):.5f}"]
+            rows.append((risk[count], line))
+    rows.sort(key=lambda row: -row[0])
+    return [line for _, line in rows[:_MOST_CELLS]]
+
+
+def _replay(release: Release) -> Section:
+    plan = release.plan
+    how = {
+        "secure": "The draws were fresh and cryptographic, and nobody can repeat them, which is as it should be. The "
+        "plan repeats the blocks and the proof on the original file, with new draws: ",
+        "keyed": "The draws follow from the secret key and the ids. With both, the same file comes out again: ",
+    }.get(plan.randomness, "The draws follow from the seed that the plan holds: ")
+    call = "plan.apply(table, key=key, ids=ids)" if plan.randomness == "keyed" else "plan.apply(table)"
+    rows = [
+        ["fingerprint of the plan", plan.fingerprint],
+        ["randomness", plan.randomness if plan.seed is None else f"seed {plan.seed}: simulation only"],
+        ["store", "release.plan.to_json(), beside the original file"],
+        ["repeat", f"plan = ReleasePlan.from_json(text); {call}"],
+    ]
+    return Section("How to repeat it", [Text(f"{how}see below."), Table("The plan", ["", ""], rows, "<=")])

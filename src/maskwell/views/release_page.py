@@ -1,0 +1,40 @@
+"""A release as two web pages: one for its custodian, with everything, and one for the users of the released file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maskwell.errors import DataError
+from maskwell.release import PramRelease, Release
+from maskwell.release.public import public_view
+from maskwell.views.external_release import external_sections
+from maskwell.views.internal_identification import identification_page
+from maskwell.views.internal_pram import pram_page
+
+
+def internal_page(release: Release | PramRelease, *, of: Sequence[Any] = ()) -> str:
+    """Everything about a release, for the custodian alone: proof, sensitive cells, before and after, how to repeat it.
+
+    ``of`` lists tables whose added variance is shown, each written as ``added_variance`` takes it.
+    """
+    _check(release)
+    return identification_page(release, of) if isinstance(release, Release) else pram_page(release, of)
+
+
+def external_page(release: Release | PramRelease, *, publish_limit: bool = False, of: Sequence[Any] = ()) -> str:
+    """What the users of a released file need, and nothing that would help to undo the release.
+
+    ``of`` lists tables for which an upper bound of the added standard error is published. ``publish_limit`` also
+    publishes the limit ξ or, for post-randomized columns whose expected frequencies are not kept, the matrices.
+    """
+    _check(release)
+    return external_sections(public_view(release, publish_limit, of))
+
+
+def _check(release: Any) -> None:
+    if not isinstance(release, (Release, PramRelease)):
+        raise DataError(
+            f"a page needs the result of limit_identification or pram; got {type(release).__name__}, which may be the "
+            "released table alone."
+        )
