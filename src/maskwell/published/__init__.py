@@ -6,13 +6,20 @@ A new source is a module with a tuple ``ROWS``, entered in ``_SOURCES``.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from maskwell.published import ayed_2020, nayak_zhai_2019, rappor, wang_ding_2021
-from maskwell.published.model import Comparison, Explanation, Row, compare_row
+from maskwell.published import ayed_2020, chai_nayak_2018, nayak_2020, nayak_zhai_2019, rappor, wang_ding_2021
+from maskwell.published.model import Comparison, Explanation, Row, Simulated, compare_row
 from maskwell.published.text import report, totals
 
-_SOURCES = (nayak_zhai_2019.ROWS, rappor.ROWS, wang_ding_2021.ROWS, ayed_2020.ROWS)
+_SOURCES = (
+    nayak_zhai_2019.ROWS,
+    chai_nayak_2018.ROWS,
+    rappor.ROWS,
+    nayak_2020.ROWS,
+    wang_ding_2021.ROWS,
+    ayed_2020.ROWS,
+)
 
-__all__ = ["Comparison", "Explanation", "Row", "compare", "report", "rows", "to_records", "totals"]
+__all__ = ["Comparison", "Explanation", "Row", "Simulated", "compare", "report", "rows", "to_records", "totals"]
 
 
 def rows() -> list[Row]:

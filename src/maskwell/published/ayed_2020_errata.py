@@ -51,7 +51,7 @@ def _constraint_18_as_printed() -> str:
     return "y - e^(2α) x ≥ 1" if fails else "holds"
 
 
-def _largest_complete_alpha(size: int) -> float:
+def largest_complete_alpha(size: int) -> float:
     """The α up to which v_max satisfies every constraint: 1 - v_-α ≤ e^α (1 - v_max), by bisection."""
     low, high = 0.0, 10.0
     for _ in range(60):
@@ -77,7 +77,7 @@ ERRATA = (
     _row(
         "Proposition 3.2: complete up to α, S=10",
         "2.1830",
-        lambda: _largest_complete_alpha(10),
+        lambda: largest_complete_alpha(10),
         Explanation(
             "log(S-2) is sharp; the printed bound is the appendix's without its -2", lambda: _without_minus_two(10)
         ),

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
 from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.errors import DesignError
@@ -161,6 +163,37 @@ def cost_of_parity() -> list[Row]:
     ]
 
 
+def _in_report(members: tuple[int, ...]) -> float:
+    """The chance that a report of local 3-diversity holds these of five categories."""
+    design = designs.local_diversity(5, l=3)
+    held = [set(members) <= set(report) for report in design.report_labels()]
+    return float((design.matrix() @ np.array(_POPULATION))[held].sum())
+
+
+def _variance_of_the_first() -> float:
+    design = designs.local_diversity(5, l=3)
+    return float(design.scores("linear").second_moment_diagonal(np.array(_POPULATION))[0]) - _POPULATION[0] ** 2
+
+
+def local_diversity() -> list[Row]:
+    """Section 4: the formulas of local l-diversity, k=5 and l=3."""
+
+    def row(what: str, printed: str, compute: Callable[[], Value]) -> Row:
+        return Row(KEY, "Section 4: formulas at k=5, l=3, π=(.4,.2,.2,.1,.1)", what, printed, compute)
+
+    return [
+        row("reports", "10", lambda: float(designs.local_diversity(5, l=3).report_count())),
+        row("(4.2): chance that a report holds category 1", "0.7000", lambda: _in_report((0,))),
+        row("Section 4.2: chance that it holds 1 and 2", "0.3667", lambda: _in_report((0, 1))),
+        row("Section 4.2: n × variance of the first share", "0.8400", _variance_of_the_first),
+        row(
+            "(4.4): n × summed variances",
+            "4.7400",
+            lambda: total_variance(designs.local_diversity(5, l=3), _POPULATION),
+        ),
+    ]
+
+
 def worked_examples() -> list[Row]:
     """Section 4.3: two designs as precise as local l-diversity. The paper goes on from γ rounded to two decimals."""
     first, second = partial(match_local_diversity, 20, 5), partial(match_local_diversity, 50, 10)
@@ -211,4 +244,4 @@ def worked_examples() -> list[Row]:
     ]
 
 
-ROWS = (*average_security(), *table_1(), *cost_of_parity(), *table_2(), *worked_examples(), *ERRATA)
+ROWS = (*average_security(), *table_1(), *cost_of_parity(), *table_2(), *local_diversity(), *worked_examples(), *ERRATA)

@@ -22,7 +22,7 @@ def _phi_range(shift: int = 0) -> str:
     return f"{low:g} < φ < {high:g}"
 
 
-def _identity_product(gamma: int) -> str:
+def identity_product(gamma: int) -> str:
     """Which product of the minimax design P* for k=5 and its estimator L* is the identity; P*L* is tried first."""
     design = designs.minimax(5, gamma=gamma)
     matrix = design.matrix()
@@ -70,10 +70,10 @@ ERRATA = (
         _PLACE,
         "Section 3.2: unbiasedness of L*S/n (k=5, γ=2)",
         "P*L* = I",
-        lambda: _identity_product(gamma=2),
+        lambda: identity_product(gamma=2),
         Explanation(
             "the order printed holds only where every report is one category (k=5, γ=20)",
-            lambda: _identity_product(gamma=20),
+            lambda: identity_product(gamma=20),
         ),
     ),
     Row(

@@ -36,7 +36,7 @@ def totals(comparisons: Sequence[Comparison]) -> str:
 
 
 def _table(where: str, comparisons: list[Comparison]) -> list[str]:
-    cells = [(c.row.what, c.row.printed, c.ours_shown, _verdict(c)) for c in comparisons]
+    cells = [(c.row.what, c.row.printed_shown, c.ours_shown, _verdict(c)) for c in comparisons]
     widths = [max(len(row[i]) for row in [_HEAD, *cells]) for i in range(3)]
     notes = dict.fromkeys(f"  ({c.row.note})" for c in comparisons if c.row.note)
     lines = [f"  {where} ({len(cells)} values)", *notes, _line(_HEAD, widths)]
