@@ -30,8 +30,8 @@ LAYERS = (
     {"auditing"},
     {"inference"},
     {"designs", "reports", "report_files", "tally"},
-    {"sampling", "demands", "breach_bound"},
-    {"arithmetic", "errors", "frames"},
+    {"sampling", "demands", "breach_bound", "microdata"},
+    {"arithmetic", "errors", "frames", "whole_files"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.
@@ -43,6 +43,7 @@ HEAVY = {
     "pandas",
     "polars",
     "pyarrow",
+    "pyreadstat",
     "rich",
     "scipy.optimize",
     "scipy.stats",

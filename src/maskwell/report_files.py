@@ -21,25 +21,12 @@ from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import MaskwellError, ReportError
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed
+from maskwell.whole_files import complete_file
 
 FORMAT = "1"
 SUFFIXES = (".parquet", ".arrow", ".csv")
 _COLUMN = "report"
 _BATCH_ROWS = 1 << 18
-
-
-@contextmanager
-def complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path that replaces ``path`` once the block has ended without an error."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        with open(temporary, "rb") as finished:
-            os.fsync(finished.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def to_table(reports: Reports) -> Any:

@@ -46,7 +46,7 @@ def _jsonable(value: Any) -> Any:
 
 def save(path: Path, content: str) -> None:
     """Write a text file, whole or not at all."""
-    from maskwell.report_files import complete_file
+    from maskwell.whole_files import complete_file
 
     try:
         with complete_file(path) as temporary:

@@ -26,9 +26,9 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, estimate
 from maskwell.planning import plan
-from maskwell.report_files import complete_file
 from maskwell.reports import Reports
 from maskwell.views.estimate import covered
+from maskwell.whole_files import complete_file
 
 EPSILON = 2
 LEVEL = 0.95

@@ -13,9 +13,9 @@ from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.labels import text_of
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.inference import Estimate
-from maskwell.report_files import complete_file
 from maskwell.views import style
 from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words
+from maskwell.whole_files import complete_file
 
 Truth = Mapping[Any, float] | Sequence[float] | Vector
 

@@ -1,0 +1,44 @@
+"""Parquet and Arrow files: dictionaries with their order, and everything that the schema says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from maskwell.microdata.model import Microdata
+
+_PARQUET = (".parquet", ".pq")
+
+
+def read_columnar(path: Path, suffix: str) -> Microdata:
+    """Read a Parquet or Arrow file."""
+    from pyarrow import feather, parquet
+
+    # A single file: its folder's name must not be taken for a partition.
+    table = parquet.ParquetFile(path).read() if suffix in _PARQUET else feather.read_table(str(path), memory_map=False)
+    # Row groups may number their categories each in its own way.
+    return Microdata(table.unify_dictionaries().combine_chunks(), "arrow")
+
+
+def write_columnar(data: Microdata, path: Path, suffix: str) -> None:
+    """Write a Parquet or Arrow file."""
+    from pyarrow import feather, parquet
+
+    table = data.table if data.kind == "arrow" else _described(data)
+    if suffix in _PARQUET:
+        parquet.write_table(table, path)
+    else:
+        feather.write_feather(table, str(path))
+
+
+def _described(data: Microdata) -> Any:
+    """A table from another format: labels of columns go into their fields, spellings are given up."""
+    import pyarrow as pa
+
+    columns, fields = [], []
+    for name in data.names:
+        column = data.values(name) if data.category(name) is None else data.category(name)
+        label = data.variable(name).label
+        columns.append(column)
+        fields.append(pa.field(name, column.type, metadata={"label": label} if label else None))
+    return pa.table(columns, schema=pa.schema(fields, metadata={"label": data.label} if data.label else None))

@@ -1,0 +1,143 @@
+"""Reading and writing microdata by suffix, with one clear line when a file is not what its name says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from maskwell.errors import DataError, MaskwellError
+from maskwell.microdata.model import Microdata
+from maskwell.whole_files import complete_file
+
+TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+STATA, SPSS = (".dta",), (".sav", ".zsav")
+READABLE = TEXT + ARROW + STATA + SPSS
+
+
+def read(path: str | os.PathLike[str], *, na: Sequence[str] = ()) -> Microdata:
+    """Read a file by its suffix. ``na`` lists texts that mean missing in a CSV file, besides the empty cell."""
+    file, suffix = Path(path), suffix_of(path)
+    if not file.is_file():
+        raise DataError(f"{file.name!r} was not found, or is no file.")
+    if not file.stat().st_size:
+        raise DataError(f"{file.name!r} is empty.")
+    with _one_line(file.name):
+        if suffix in TEXT:
+            from maskwell.microdata.text_reader import read_text
+
+            data = _unpacked(file.read_bytes(), file.name) if suffix.endswith(".gz") else file.read_bytes()
+            found = read_text(data, file.name, "\t" if suffix.startswith(".tsv") else None, na)
+        elif suffix in ARROW:
+            from maskwell.microdata.columnar import read_columnar
+
+            found = read_columnar(file, suffix)
+        elif suffix in STATA:
+            from maskwell.microdata.stata import read_stata
+
+            found = read_stata(file)
+        else:
+            from maskwell.microdata.spss import read_spss
+
+            found = read_spss(file)
+    _refuse_repeated(found.names, file.name, found.kind)
+    return found
+
+
+def write(data: Any, path: str | os.PathLike[str]) -> None:
+    """Write microdata, or a table, whole or not at all, in the format of the suffix.
+
+    Within a format codes, labels and spelling stay as they were read. Between formats categories become codes 1, 2, …
+    with value labels (or keep the whole numbers they had), and missing values of any kind become missing.
+    """
+    target = Path(path)
+    suffix_of(target)
+    if not target.parent.is_dir():
+        raise DataError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into; create it first.")
+    with complete_file(target) as temporary:
+        write_to(data, temporary, target.name)
+
+
+def write_to(data: Any, path: Path, name: str) -> None:
+    """Write to a temporary path a file that will be called ``name``, which decides its format."""
+    data = data if isinstance(data, Microdata) else Microdata(_arrow_table(data), "arrow")
+    suffix = suffix_of(name)
+    _refuse_repeated(data.names, name, data.kind)
+    with _one_line(name, "could not be written"):
+        if suffix in TEXT:
+            from maskwell.microdata.text_writer import write_text
+
+            write_text(data, path, "\t" if suffix.startswith(".tsv") else ",", compressed=suffix.endswith(".gz"))
+        elif suffix in ARROW:
+            from maskwell.microdata.columnar import write_columnar
+
+            write_columnar(data, path, suffix)
+        elif suffix in STATA:
+            from maskwell.microdata.stata import write_stata
+
+            write_stata(data, path, name)
+        else:
+            from maskwell.microdata.spss import write_spss
+
+            write_spss(data, path, name)
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The suffix that decides the format; one that is not known is an error."""
+    name = Path(path).name
+    for suffix in READABLE:
+        if name.lower().endswith(suffix):
+            return suffix
+    raise DataError(f"{name!r} must end in {', '.join(READABLE)}.")
+
+
+def _arrow_table(table: Any) -> Any:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(table, dict):
+        return pa.table(table)
+    try:
+        return nw.from_native(table, eager_only=True).to_arrow()
+    except TypeError:
+        raise DataError(f"data must be microdata or a data frame; got {type(table).__name__}.") from None
+
+
+def _refuse_repeated(names: Sequence[str], name: str, kind: str) -> None:
+    if not names:
+        raise DataError(f"{name!r} has no columns.")
+    for position, column in enumerate(names):
+        if column in names[:position]:
+            # In a CSV file without a header this would be an answer.
+            which = f"number {position + 1}" if kind == "csv" else f"{column!r}"
+            raise DataError(f"{name!r} has two columns of one name: column {which} is there twice; rename one.")
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        raise DataError(f"{name!r} cannot be read: it is truncated, damaged, or not compressed with gzip.") from None
+
+
+@contextmanager
+def _one_line(name: str, failed: str = "cannot be read") -> Iterator[None]:
+    """Messages of the packages that read files may quote a cell, so they are not shown."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MaskwellError:
+        raise
+    except OSError as error:
+        if error.errno is None:
+            raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None
+        raise DataError(f"{name!r} {failed}: {os.strerror(error.errno)}.") from None
+    except (pa.ArrowException, UnicodeError, MemoryError, OverflowError):
+        raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None

@@ -1,0 +1,134 @@
+"""A microdata file in memory: a table of values, and how its file spells and describes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from maskwell.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """What a file says of one column besides its values."""
+
+    label: str | None = None
+    format: str | None = None
+    """How Stata or SPSS displays it, such as ``%9.0g`` or ``F8.2``."""
+    storage: str | None = None
+    """Stata's type: int8, int16, int32, float, double or string."""
+    width: int | None = None
+    """The bytes that a text may take."""
+    display_width: int | None = None
+    measure: str | None = None
+    value_labels: Mapping[Any, str] = field(default_factory=dict)
+    label_set: str | None = None
+    """The name under which Stata stores the value labels; columns may share one."""
+    missing: tuple[Any, ...] = ()
+    """What SPSS counts as missing: ranges from ``lo`` to ``hi``."""
+    codes: Any = None
+    """For a dictionary column, what the file holds for each entry: a code, or a cell as it is spelled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How a CSV file is spelled, so that what is not changed comes out as it went in."""
+
+    header: bytes
+    delimiter: str = ","
+    newline: bytes = b"\n"
+    final_newline: bool = True
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    """The byte order mark."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Microdata:
+    """An Arrow table with what its file knew: labels, formats, codes, missing values.
+
+    A column whose values all have labels of their own is a dictionary of those labels in the order of their codes.
+    A dictionary may also hold several entries for one value, or for a missing one, where the file tells them apart:
+    1.0 and 1.00, or .a and .b.
+    """
+
+    table: Any
+    kind: str
+    """``csv``, ``arrow``, ``stata`` or ``spss``."""
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    label: str | None = None
+    notes: tuple[str, ...] = ()
+    layout: Layout | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in the order of the file."""
+        return list(self.table.column_names)
+
+    def variable(self, name: str) -> Variable:
+        """What is known of a column."""
+        return self.variables.get(name) or Variable()
+
+    def require(self, names: Sequence[str], parameter: str) -> None:
+        """An error if a column is not there."""
+        for name in names:
+            if name not in self.names:
+                # In a CSV file without a header the names would be the first person's answers.
+                others = "its first line must name the columns" if self.kind == "csv" else _listed(self.names)
+                raise DataError(f"{parameter} names {name!r}, but the file has no such column; {others}.")
+
+    def values(self, name: str) -> Any:
+        """A column as plain values: spellings and codes decoded."""
+        import pyarrow as pa
+
+        column = self.table.column(name)
+        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+    def category(self, name: str) -> Any:
+        """A column as a dictionary of labels in their order, each once; None if it holds no categories.
+
+        The spellings of a CSV file are no categories.
+        """
+        import pyarrow as pa
+        import pyarrow.compute
+
+        column = self.table.column(name)
+        if self.kind == "csv" or not pa.types.is_dictionary(column.type):
+            return None
+        array = column.combine_chunks()
+        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+        labels = array.dictionary
+        kinds = pa.types
+        if not (
+            kinds.is_string(labels.type) or kinds.is_large_string(labels.type) or kinds.is_string_view(labels.type)
+        ):
+            return None
+        if self.kind != "arrow" and not set(labels.drop_null().to_pylist()) <= set(
+            self.variable(name).value_labels.values()
+        ):
+            return None
+        if not labels.null_count:
+            return array
+        # Entries without a label are missing values that the file tells apart.
+        kept = labels.drop_null()
+        position = pa.compute.index_in(labels, value_set=kept)
+        return pa.DictionaryArray.from_arrays(position.take(array.indices), kept, ordered=array.type.ordered)
+
+    def with_table(self, table: Any) -> Microdata:
+        """The same file with other values in its columns."""
+        import pyarrow as pa
+
+        if table.column_names != self.names or table.schema.types != self.table.schema.types:
+            raise DataError("the new table must have the columns of the file, in its order and with its types.")
+        # Whoever changed the values may have dropped what the schema says besides them.
+        return dataclasses.replace(self, table=pa.table(table.columns, schema=self.table.schema))
+
+    def __repr__(self) -> str:
+        return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"it has {', '.join(names[:most])}{more}"
