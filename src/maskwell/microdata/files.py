@@ -99,11 +99,13 @@ def _arrow_table(table: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(table, dict):
-        return pa.table(table)
-    try:
-        return nw.from_native(table, eager_only=True).to_arrow()
-    except TypeError:
-        raise DataError(f"data must be microdata or a data frame; got {type(table).__name__}.") from None
+        table = pa.table(table)
+    if not isinstance(table, pa.Table):
+        try:
+            table = nw.from_native(table, eager_only=True).to_arrow()
+        except TypeError:
+            raise DataError(f"data must be microdata or a data frame; got {type(table).__name__}.") from None
+    return table.unify_dictionaries().combine_chunks()
 
 
 def _refuse_repeated(names: Sequence[str], name: str, kind: str) -> None:

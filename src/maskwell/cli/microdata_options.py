@@ -1,0 +1,75 @@
+"""What commands on microdata files share: the file, its columns, and cuts of columns written in one line."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from maskwell.cli.inputs import number
+from maskwell.cli.output import CommandError
+from maskwell.microdata import Microdata
+
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option("--na", help="A text that means missing in a CSV file, besides the empty cell. Repeatable."),
+]
+FILE_HELP = "The file: .csv (or .csv.gz, .tsv), .parquet, .arrow, Stata's .dta, or SPSS's .sav or .zsav."
+_MISSING = "(missing)"
+
+
+def names_from(text: str | None) -> list[str]:
+    """Column names separated by commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def spec_from(
+    texts: Sequence[str] | None, data: Microdata, parameter: str, *, grouped: bool = True
+) -> dict[str, Any] | None:
+    """Columns and their cuts: ``sex``, ``age=18,65`` (where intervals start) or ``race=white|black,other`` (groups).
+
+    Not ``grouped`` there are no intervals, and categories are listed one by one.
+    """
+    spec: dict[str, Any] = {}
+    for text in texts or ():
+        for name, how in _read(text, data, parameter, grouped):
+            if name in spec:
+                raise CommandError(f"{parameter} names the column {name!r} twice; write it once.")
+            spec[name] = how
+    return spec or None
+
+
+def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> list[tuple[str, Any]]:
+    name, equals, how = text.partition("=")
+    if text in data.names or not equals:
+        columns = [text] if text in data.names else names_from(text)
+        data.require(columns, parameter)
+        return [(column, None) for column in columns]
+    name = name.strip()
+    data.require([name], parameter)
+    if not how.strip():
+        raise CommandError(f"{parameter} {text!r} ends after the =; write for example age=18,65 or race=white|black.")
+    labels = _labels(data, name)
+    parts = [part.strip() for part in how.split("|")]
+    if grouped and len(parts) == 1 and all(_is_number(label) for label in labels.values() if label is not None):
+        return [(name, [number(part.strip(), parameter) for part in how.split(",")])]
+    groups = [_members(part, labels) for part in parts]
+    return [(name, groups if grouped else [label for group in groups for label in group])]
+
+
+def _labels(data: Microdata, name: str) -> dict[str, Any]:
+    """The categories of a column by how one writes them."""
+    from maskwell.risk.columns import encode, read_columns
+
+    labels = encode(read_columns(data.table, [name])[name], name).labels
+    written = {f"{label:g}": label for label in labels if _is_number(label)}
+    return written | {_MISSING if label is None else str(label): label for label in labels}
+
+
+def _members(part: str, labels: dict[str, Any]) -> list[Any]:
+    # A label may hold a comma itself. What is no label is refused further on, with those that there are.
+    texts = [part] if part in labels else [text.strip() for text in part.split(",")]
+    return [labels.get(text, text) for text in texts]
+
+
+def _is_number(label: Any) -> bool:
+    return isinstance(label, (int, float)) and not isinstance(label, bool)

@@ -1,0 +1,57 @@
+"""``maskwell risk``: the same figures as the library from every kind of file, and one line for bad input."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from maskwell.microdata import read, write
+from maskwell.risk import assess
+from tests.cli.runs import SECRET, Run, assert_refused
+from tests.persons import population
+
+KEYS = ["sex", "age", "race"]
+
+
+@pytest.fixture(scope="module")
+def persons() -> pa.Table:
+    """Persons with weights."""
+    table = pa.Table.from_pandas(population(2000), preserve_index=False)
+    return table.append_column("weight", pa.array([10 + i % 7 for i in range(2000)], pa.float64()))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".dta", ".sav", ".zsav"])
+def test_every_kind_of_file_gives_the_same_figures(run: Run, persons: pa.Table, suffix: str) -> None:
+    write(persons, f"persons{suffix}")
+    options = ("--keys", "sex,age,race", "--weights", "weight", "--sensitive", "marital", "--model", "independence")
+    ran = run("risk", f"persons{suffix}", *options, "--json")
+    expected = assess(persons, KEYS, weights="weight", sensitive=("marital",), model="independence")
+    assert ran.code == 0, ran.err
+    assert ran.json["sample_uniques"] == expected.sample_uniques
+    assert ran.json["model"]["tau1"] == pytest.approx(expected.tau1)
+    assert ran.json["diversity"]["marital"]["revealed"] == expected.diversity["marital"].revealed
+
+
+def test_the_text_is_the_summary(run: Run, persons: pa.Table) -> None:
+    write(persons, "persons.parquet")
+    ran = run("risk", "persons.parquet", "--keys", "sex, age", "--population", 50_000)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.text.strip() == assess(read("persons.parquet").table, ["sex", "age"], population_size=50_000).summary()
+
+
+def test_texts_that_mean_missing(run: Run) -> None:
+    Path("a.csv").write_text("x,y\n?,1\na,N\na,2\n")
+    ran = run("risk", "a.csv", "--keys", "x,y", "--na", "?", "--na", "N", "--json")
+    assert ran.json["missing"] == {"x": 1, "y": 1}
+
+
+def test_bad_input_is_one_line(run: Run, persons: pa.Table) -> None:
+    Path("a.csv").write_text(f"{SECRET},b\nx,1\n")
+    assert_refused(run("risk", "a.csv", "--keys", "c"), "no such column", "first line")
+    assert_refused(run("risk", "no.csv", "--keys", "a"), "was not found")
+    assert_refused(run("risk", "a.xlsx", "--keys", "a"), "must end in")
+    write(persons, "a.dta")
+    assert_refused(run("risk", "a.dta", "--keys", "sex,agge"), "'agge'", "marital")
+    assert_refused(run("risk", "a.dta", "--keys", "sex", "--weights", "marital"), "weights must be numbers")
+    Path("b.dta").write_bytes(Path("a.dta").read_bytes()[:20_000])
+    assert_refused(run("risk", "b.dta", "--keys", "sex"), "truncated")

@@ -1,0 +1,403 @@
+"""Microdata files: what is not changed is written as it was read, and labels, codes and order survive."""
+
+import datetime
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyreadstat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwell.errors import DataError
+from maskwell.microdata import READABLE, Microdata, read, write
+from maskwell.microdata.text_reader import read_text
+from maskwell.microdata.text_writer import write_text
+
+SECRET = "Zyzzyva-7"
+
+
+def mixed() -> pa.Table:
+    """A column of every kind that all formats can hold."""
+    moments = [
+        datetime.datetime(2020, 1, 2, 3, 4, 5),
+        None,
+        datetime.datetime(1900, 1, 1),
+        datetime.datetime(1999, 12, 31),
+    ]
+    return pa.table(
+        {
+            "sex": pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 1]), pa.array(["male", "female", "other"])),
+            "age": pa.array([3, 40, None, 101], pa.int64()),
+            "weight": [1.5, 2.25, None, -1e-9],
+            "name": ["a", "bé", None, "x" * 3000],
+            "born": [datetime.date(2020, 1, 2), None, datetime.date(1900, 1, 1), datetime.date(1999, 12, 31)],
+            "seen": pa.array(moments, pa.timestamp("us")),
+            "big": pa.array([2**40, 1, 2, 3]),
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", READABLE)
+def test_a_file_is_written_as_it_was_read(tmp_path: Path, suffix: str) -> None:
+    first, second = tmp_path / f"first{suffix}", tmp_path / f"second{suffix}"
+    write(mixed(), first)
+    found = read(first)
+    assert found.names == mixed().column_names
+    for name in ("sex", "age", "name", "weight", "big"):
+        assert found.table.column(name).to_pylist() == mixed().column(name).to_pylist()
+    write(found, second)
+    assert second.read_bytes() == first.read_bytes()
+    assert read(second).table.equals(found.table)
+
+
+@pytest.mark.parametrize("target", [".dta", ".sav", ".zsav", ".parquet", ".arrow"])
+@pytest.mark.parametrize("source", [".dta", ".sav", ".parquet"])
+def test_dates_and_category_order_survive_a_change_of_format(tmp_path: Path, source: str, target: str) -> None:
+    write(mixed(), tmp_path / f"a{source}")
+    write(read(tmp_path / f"a{source}"), tmp_path / f"b{target}")
+    found = read(tmp_path / f"b{target}").table
+    assert found.column("sex").chunk(0).dictionary.to_pylist() == ["male", "female", "other"]
+    assert found.column("born").to_pylist() == mixed().column("born").to_pylist()
+    assert found.column("seen").to_pylist() == mixed().column("seen").to_pylist()
+
+
+# CSV
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"a,b\n1,x\n2,y\n",
+        b"a,b\r\n1,x\r\n2,y\r\n",
+        b"a,b\n1,x\n2,y",
+        b"\xef\xbb\xbfa;b\n007;1.50\n012;NA\n",
+        b'a,"b ""c"""\n"1",",\n"\n2,"say ""hi"""\n',
+        "a\tb\n\u00e9\t\n\t\u00fc\n".encode("latin-1"),
+        b"\xff\xfe" + "a,b\n\u00e9,1\n".encode("utf-16-le"),
+        b"only\n1\n\n2\n",
+        b'a,b\n"",\n,"x"\n',
+        b"a,b\n1e5,+1\n1E05,-0\n",
+    ],
+)
+def test_csv_comes_out_as_it_went_in(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "a.csv").write_bytes(text)
+    write(read(tmp_path / "a.csv"), tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_bytes() == text
+
+
+CELLS = st.text(st.sampled_from('a1.-e,;"\n\té '), max_size=6)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=20), st.sampled_from(",;\t|"), st.booleans())
+def test_any_csv_comes_out_as_it_went_in(tmp_path_factory: Any, rows: list[Any], delimiter: str, always: bool) -> None:
+    def cell(value: str) -> str:
+        needed = always or any(c in value for c in ',;\t|"\n')
+        return '"' + value.replace('"', '""') + '"' if needed else value
+
+    lines = [delimiter.join(("x", "y")), *(delimiter.join((cell(a), cell(b))) for a, b in rows)]
+    text = ("\n".join(lines) + "\n").encode()
+    found = read_text(text, "a.csv", None, ())
+    path = tmp_path_factory.mktemp("csv") / "b.csv"
+    write_text(found, path, ",", compressed=False)
+    assert path.read_bytes() == text
+    for name, column in zip("xy", zip(*rows, strict=True), strict=True):
+        values = found.table.column(name).to_pylist()
+        if pa.types.is_string(found.table.column(name).type.value_type):
+            assert values == [value or None for value in column]
+        else:
+            assert all(v is None or v == float(c) for v, c in zip(values, column, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["7", "10", "-3"], pa.int64()),
+        (["7", "1.50", "2e3"], pa.float64()),
+        (["7", "NA", "", "."], pa.int64()),
+        (["007", "010"], pa.string()),
+        (["7", "NA", "x"], pa.string()),
+        (["+7", "8"], pa.string()),
+        (["12345678901234567890"], pa.string()),
+        (["NA", "DE"], pa.string()),
+        (["", "NA"], pa.string()),
+    ],
+)
+def test_plain_numbers_alone_are_numbers(tmp_path: Path, cells: list[str], kind: Any) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{cell},0\n" for cell in cells))
+    column = read(tmp_path / "a.csv").table.column("x")
+    assert column.type.value_type == kind
+
+
+def test_texts_that_mean_missing_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n?,1\nN,N\na,2\n")
+    told = read(tmp_path / "a.csv", na=["?", "N"]).table
+    assert told.column("x").to_pylist() == [None, None, "a"]
+    assert told.column("y").to_pylist() == [1, None, 2]
+
+
+# Stata and SPSS
+
+
+def stata_file(path: Path) -> pd.DataFrame:
+    """Labels for all, for some and for none of the values; two kinds of missing values; storage types."""
+    frame = pd.DataFrame(
+        {
+            "age": [10.0, "a", 20.0, "b", np.nan, 30.0],
+            "sex": [1.0, 2.0, 1.0, "a", 2.0, np.nan],
+            "same": [1, 2, 3, 1, 2, 3],
+            "part": [1, 2, 3, 4, 5, 6],
+            "text": ["aa", "", "b", "c", "d", "é"],
+            "quarter": [60.0, 61.0, 62.0, 63.0, 64.0, 65.0],
+        }
+    )
+    labels = {
+        "sex": {2: "female", 1: "male", "a": "refused"},
+        "same": {1: "x", 2: "x", 3: "y"},
+        "age": {"a": "refused", "b": "unknown"},
+        "part": {1: "one", 6: "six"},
+    }
+    pyreadstat.write_dta(
+        frame,
+        path,
+        file_label="a file",
+        column_labels={"age": "Age in years"},
+        variable_value_labels=labels,
+        missing_user_values={"age": ["a", "b"], "sex": ["a"]},
+        variable_format={"quarter": "%tq", "age": "%6.0f"},
+    )
+    return frame
+
+
+def described(path: Path) -> tuple[Any, dict[str, Any]]:
+    """What pyreadstat makes of a file, but for times of writing."""
+    reader = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
+    data, meta = reader(path, output_format="dict", user_missing=True)
+    skipped = ("creation_time", "modification_time")
+    return dict(data), {name: value for name, value in vars(meta).items() if name not in skipped}
+
+
+def test_stata_keeps_codes_labels_formats_and_kinds_of_missing_values(tmp_path: Path) -> None:
+    stata_file(tmp_path / "a.dta")
+    found = read(tmp_path / "a.dta")
+    assert found.table.column("sex").chunk(0).dictionary.to_pylist() == ["male", "female", "refused"]
+    assert found.table.column("age").to_pylist() == [10, None, 20, None, None, 30]
+    assert found.table.column("same").to_pylist() == [1, 2, 3, 1, 2, 3]
+    assert found.table.column("part").to_pylist() == [1, 2, 3, 4, 5, 6]
+    assert dict(found.variable("part").value_labels) == {1: "one", 6: "six"}
+    write(found, tmp_path / "b.dta")
+    assert described(tmp_path / "b.dta") == described(tmp_path / "a.dta")
+
+
+@pytest.mark.parametrize("version", [8, 10, 12, 13, 14, 15])
+def test_stata_files_of_all_versions_keep_their_storage_types(tmp_path: Path, version: int) -> None:
+    if version in (10, 13, 14):
+        frame = pd.DataFrame(
+            {
+                "xbyte": np.array([1, 100, -127], np.int8),
+                "xint": np.array([1, 32740, -5], np.int16),
+                "xlong": np.array([1, 2147483620, -5], np.int32),
+                "xfloat": np.array([0.1, np.nan, 3], np.float32),
+                "xdouble": [0.1, np.nan, 3.0],
+                "text": ["a", "bb", ""],
+            }
+        )
+        frame.to_stata(tmp_path / "a.dta", write_index=False, version={10: 114, 13: 117, 14: 118}[version])
+    else:
+        pyreadstat.write_dta(pd.DataFrame({"x": [1, 2], "y": [0.5, 2]}), tmp_path / "a.dta", version=version)
+    write(read(tmp_path / "a.dta"), tmp_path / "b.dta")
+    pd.testing.assert_frame_equal(pd.read_stata(tmp_path / "a.dta"), pd.read_stata(tmp_path / "b.dta"))
+    types = [described(tmp_path / f"{name}.dta")[1]["readstat_variable_types"] for name in "ab"]
+    assert types[0] == types[1]
+
+
+def test_spss_keeps_codes_labels_measures_and_missing_ranges(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "age": [10.0, 98, 20, 99, np.nan, 30],
+            "sex": [1.0, 2, 1, 9, 2, np.nan],
+            "income": [1.0, 2, 3, -5, -99, 4],
+            "text": ["aa", "", "b", "c", "d", "e"],
+        }
+    )
+    pyreadstat.write_sav(
+        frame,
+        tmp_path / "a.sav",
+        file_label="a file",
+        note="a note",
+        row_compress=True,
+        column_labels={"age": "Age in years"},
+        variable_value_labels={"sex": {2.0: "female", 1.0: "male", 9.0: "refused"}, "text": {"aa": "Alpha"}},
+        missing_ranges={"age": [98, 99], "sex": [9], "income": [{"lo": -99, "hi": -1}], "text": ["e"]},
+        variable_measure={"sex": "nominal", "age": "scale"},
+        variable_display_width={"sex": 12},
+        variable_format={"age": "F3.0", "text": "A2"},
+    )
+    found = read(tmp_path / "a.sav")
+    assert found.table.column("sex").to_pylist() == ["male", "female", "male", "refused", "female", None]
+    assert found.table.column("age").to_pylist() == [10, None, 20, None, None, 30]
+    assert found.table.column("income").to_pylist() == [1, 2, 3, None, None, 4]
+    assert found.table.column("text").to_pylist() == ["aa", None, "b", "c", "d", None]
+    write(found, tmp_path / "b.sav")
+    assert described(tmp_path / "b.sav") == described(tmp_path / "a.sav")
+
+
+def test_moved_rows_take_their_codes_along(tmp_path: Path) -> None:
+    frame = stata_file(tmp_path / "a.dta")
+    found = read(tmp_path / "a.dta")
+    order = [3, 2, 1, 0, 5, 4]
+    write(found.with_table(found.table.take(order)), tmp_path / "b.dta")
+    data, _ = described(tmp_path / "b.dta")
+    expected = [frame["age"][i] for i in order]
+    assert [None if v != v else v for v in expected] == data["age"]
+
+
+# Parquet
+
+
+def test_parquet_keeps_order_flags_and_what_pandas_and_polars_wrote(tmp_path: Path) -> None:
+    size = pd.Categorical(["small", "large", "small"], ["small", "medium", "large"], ordered=True)
+    frame = pd.DataFrame({"size": size, "n": pd.array([1, None, 3], "Int64")}, index=["x", "y", "z"])
+    frame.to_parquet(tmp_path / "a.parquet")
+    write(read(tmp_path / "a.parquet"), tmp_path / "b.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "b.parquet"), frame)
+    levels = pl.DataFrame({"size": pl.Series(["small", "large"], dtype=pl.Enum(["small", "medium", "large"]))})
+    levels.write_parquet(tmp_path / "c.parquet")
+    write(read(tmp_path / "c.parquet"), tmp_path / "d.parquet")
+    assert pl.read_parquet(tmp_path / "d.parquet").schema == levels.schema
+
+
+def test_the_categories_of_row_groups_are_one_column(tmp_path: Path) -> None:
+    chunks = [pa.array(part).dictionary_encode() for part in (["b", "a"], ["c", "b"])]
+    pq.write_table(pa.table({"x": pa.chunked_array(chunks)}), tmp_path / "a.parquet", row_group_size=2)
+    column = read(tmp_path / "a.parquet").table.column("x")
+    assert column.num_chunks == 1
+    assert column.to_pylist() == ["b", "a", "c", "b"]
+
+
+# Bad input
+
+
+def small(path: Path) -> bytes:
+    write(pa.table({"x": [1.0, 2.0, 3.0] * 200, "y": [SECRET, "b", "c"] * 200}), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [s for s in READABLE if s not in (".csv", ".tsv")])
+@pytest.mark.parametrize("harm", ["cut", "noise", "empty", "other"])
+def test_damaged_files_are_refused_in_one_line(tmp_path: Path, suffix: str, harm: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    data = small(path)
+    spoiled = {
+        "cut": data[: len(data) * 2 // 3],
+        "noise": b"\x93\x01\x02" * 400,
+        "empty": b"",
+        "other": b"PK\x03\x04" * 9,
+    }
+    path.write_bytes(spoiled[harm])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert path.name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,a\n1,2\n", "column number 2"),
+        (b"a,b\n1,2\n1,2,3\n", "3 cells in data row 2"),
+        (b'a,b\n1,"2\n3,4\n', "left open"),
+        (b'a,b\n1,2"3"\n3,4\n', "line 2"),
+        (b"a,b\n1,\x002\n", "no text"),
+    ],
+)
+def test_bad_csv_is_refused_without_a_cell(tmp_path: Path, text: bytes, about: str) -> None:
+    (tmp_path / "a.csv").write_bytes(text)
+    with pytest.raises(DataError, match=about):
+        read(tmp_path / "a.csv")
+
+
+def test_missing_files_and_suffixes(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="was not found"):
+        read(tmp_path / "a.dta")
+    with pytest.raises(DataError, match="must end in"):
+        read(tmp_path / "a.xlsx")
+    with pytest.raises(DataError, match="no folder"):
+        write(mixed(), tmp_path / "no" / "a.dta")
+    with pytest.raises(DataError, match="twice"):
+        write(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"]), tmp_path / "a.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "about"),
+    [
+        ("a.dta", {"marital-status": [1]}, "'marital-status' cannot be named so in Stata"),
+        ("a.dta", {"x" * 33: [1]}, "32 letters"),
+        ("a.dta", {"if": [1]}, "rename"),
+        ("a.dta", {"x": [2**60]}, "beyond 2\\^53"),
+        ("a.dta", {"x": [float("inf")]}, "infinite"),
+        ("a.dta", {"x": [[1]]}, "cannot hold"),
+        ("a.sav", {"1x": [1]}, "cannot be named so in SPSS"),
+        ("a.sav", {"x": [1], "X": [2]}, "one name in SPSS"),
+        ("a.sav", {"x": ["y" * 40_000]}, "32,767 bytes"),
+        ("a.sav", {"x": pa.array(["y" * 121]).dictionary_encode()}, "120 bytes"),
+        ("a.csv", {"x": [[1]]}, "CSV cannot hold"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_named(tmp_path: Path, name: str, table: Any, about: str) -> None:
+    with pytest.raises(DataError, match=about):
+        write(pa.table(table), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    write(mixed(), tmp_path / "a.dta")
+    before = (tmp_path / "a.dta").read_bytes()
+    with pytest.raises(DataError):
+        write(pa.table({"not a name": [1]}), tmp_path / "a.dta")
+    assert (tmp_path / "a.dta").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["a.dta"]
+
+
+def test_gzip_holds_no_time(tmp_path: Path) -> None:
+    write(pa.table({"x": [1]}), tmp_path / "a.csv.gz")
+    data = (tmp_path / "a.csv.gz").read_bytes()
+    assert gzip.decompress(data) == b"x\n1\n"
+    assert data[4:8] == bytes(4)
+
+
+def test_neither_pandas_nor_polars_is_needed(tmp_path: Path) -> None:
+    script = f"""
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pandas", "polars"):
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Blocked())
+from maskwell.microdata import read, write
+import pyarrow as pa
+for suffix in {READABLE!r}:
+    path = {str(tmp_path)!r} + "/a" + suffix
+    write(pa.table({{"x": ["a", None], "y": [1, 2]}}), path)
+    assert read(path).table.column("y").to_pylist() == [1, 2]
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_new_table_must_fit(tmp_path: Path) -> None:
+    found = Microdata(pa.table({"x": [1], "y": ["a"]}), "arrow")
+    with pytest.raises(DataError, match="columns of the file"):
+        found.with_table(found.table.select(["x"]))
