@@ -10,7 +10,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-demo: .venv/.ready  ## plan, mask, tally and estimate two sensitive variables
+demo: .venv/.ready  ## mask and estimate two sensitive variables, and release a file
 	@.venv/bin/maskwell demo
 
 test: .venv/.ready-dev  ## lint, type-check and test, as continuous integration does

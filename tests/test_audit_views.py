@@ -30,7 +30,7 @@ from maskwell.views.comparison import Comparison, compare_designs
 from maskwell.views.findings import cost, findings
 from maskwell.views.plan_page import plan_page
 from maskwell.views.threats import threats
-from tests.test_views import PageReader, assert_needs_no_network, rows_of
+from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
 D = mw.designs
 LABELS = ["never", "once", "often", "daily"]

@@ -11,7 +11,7 @@ import pytest
 import maskwell as mw
 from maskwell.cli.compare import _columns, _parts
 from tests.cli.runs import Run, assert_refused
-from tests.test_views import assert_needs_no_network
+from tests.page_reader import assert_needs_no_network
 
 D = mw.designs
 

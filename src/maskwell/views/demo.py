@@ -1,4 +1,4 @@
-"""The demonstration: two sensitive variables taken from one privacy demand to estimates, for real.
+"""The demonstration: two sensitive variables taken from one privacy demand to estimates, and a file released.
 
 Masking draws fresh cryptographic randomness, so every run differs; nothing that is said here depends on what is drawn.
 """
@@ -27,6 +27,8 @@ from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, estimate
 from maskwell.planning import plan
 from maskwell.reports import Reports
+from maskwell.views import demo_release
+from maskwell.views.demo_release import Released, release_persons
 from maskwell.views.estimate import covered
 from maskwell.whole_files import complete_file
 
@@ -44,6 +46,7 @@ FILES = {
     "codes-estimates.csv": "the same for the 200 codes",
     "race-design.json": "the planned design, exact",
     "race-reports.parquet": "the masked answers, carrying their design",
+    **demo_release.FILES,
 }
 
 
@@ -145,6 +148,7 @@ class DemoResult:
     demand: LDP
     race: dict[str, Trial]
     codes: Trial
+    released: Released
     files: dict[str, str]
     seconds: float
 
@@ -159,6 +163,7 @@ class DemoResult:
             "demand": self.demand.to_dict(),
             "race": {name: _as_dict(trial) for name, trial in self.race.items()},
             "codes": _as_dict(self.codes),
+            "release": self.released.as_dict(),
             "folder": str(self.folder),
             "files": self.files,
             "seconds": self.seconds,
@@ -202,8 +207,10 @@ def run(folder: Path, echo: Callable[[str], None]) -> DemoResult:
     patients = diagnoses()
     codes = try_design(plan(patients.categories, demand), patients)
     _tell(echo, demo_text.codes(codes))
+    released = release_persons()
+    _tell(echo, demo_release.text(released))
 
-    result = DemoResult(folder, demand, race, codes, FILES, perf_counter() - start)
+    result = DemoResult(folder, demand, race, codes, released, FILES, perf_counter() - start)
     _write(result)
     result = replace(result, seconds=perf_counter() - start)
     _tell(echo, demo_text.closing(result))
@@ -223,6 +230,7 @@ def _write(result: DemoResult) -> None:
         "race-estimates.csv": _csv(result.race.values()),
         "codes-estimates.csv": _csv([result.codes]),
         "race-design.json": result.planned.design.to_json().encode(),
+        **demo_release.files(result.released),
     }
     with _one_line(result.folder):
         for name, data in content.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.views.compare import compare
+from maskwell.views.demo_release import section
 from maskwell.views.demo_text import TOP, rate, verdict
 from maskwell.views.estimate import chart
 from maskwell.views.page import Facts, Figure, Section, Table, Text, page
@@ -49,7 +50,8 @@ def demo_page(result: DemoResult, pictures: Figures) -> str:
     """The page as text."""
     lead = (
         "Two sensitive variables, each taken from a privacy demand to an estimate. Every person's answer was masked "
-        "before it was collected; only masked reports were counted, and the population was estimated from the counts."
+        "before it was collected; only masked reports were counted, and the population was estimated from the counts. "
+        "Last, a file of persons is released such that nobody in it can be picked out."
     )
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     footer = (
@@ -58,7 +60,7 @@ def demo_page(result: DemoResult, pictures: Figures) -> str:
     )
     return page(
         "Maskwell demonstration",
-        [_race(result, pictures), _codes(result, pictures), _reading()],
+        [_race(result, pictures), _codes(result, pictures), section(result.released), _reading()],
         lead=lead,
         footer=footer,
     )
