@@ -22,6 +22,7 @@ from maskwell.cli.estimate import estimate
 from maskwell.cli.hypotheses import hypothesis
 from maskwell.cli.mask import mask
 from maskwell.cli.plan import plan
+from maskwell.cli.release import release
 from maskwell.cli.risk import risk
 from maskwell.cli.showcase import demo, reproduce
 from maskwell.errors import MaskwellError
@@ -64,7 +65,7 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, estimate, audit, compare, designs, risk, reproduce, demo):
+for command in (plan, mask, estimate, audit, compare, designs, risk, release, reproduce, demo):
     app.command()(command)
 app.command("test")(hypothesis)
 

@@ -31,29 +31,39 @@ def spec_from(
     """
     spec: dict[str, Any] = {}
     for text in texts or ():
-        for name, how in _read(text, data, parameter, grouped):
+        for name, how in [_read(part, data, parameter, grouped) for part in _columns(text, data)]:
             if name in spec:
                 raise CommandError(f"{parameter} names the column {name!r} twice; write it once.")
             spec[name] = how
     return spec or None
 
 
-def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> list[tuple[str, Any]]:
+def _columns(text: str, data: Microdata) -> list[str]:
+    """The text cut at those commas after which another column begins: ``sex,age=18,65`` has two."""
+    parts: list[str] = []
+    for piece in [text] if text in data.names else text.split(","):
+        begins = piece.strip() in data.names or piece.partition("=")[0].strip() in data.names
+        if begins or not parts or "=" not in parts[-1]:
+            parts.append(piece.strip())
+        else:
+            parts[-1] += f",{piece}"
+    return parts
+
+
+def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> tuple[str, Any]:
     name, equals, how = text.partition("=")
-    if text in data.names or not equals:
-        columns = [text] if text in data.names else names_from(text)
-        data.require(columns, parameter)
-        return [(column, None) for column in columns]
-    name = name.strip()
+    name = text if text in data.names or not equals else name.strip()
     data.require([name], parameter)
+    if name == text:
+        return name, None
     if not how.strip():
         raise CommandError(f"{parameter} {text!r} ends after the =; write for example age=18,65 or race=white|black.")
     labels = _labels(data, name)
     parts = [part.strip() for part in how.split("|")]
     if grouped and len(parts) == 1 and all(_is_number(label) for label in labels.values() if label is not None):
-        return [(name, [number(part.strip(), parameter) for part in how.split(",")])]
+        return name, [number(part.strip(), parameter) for part in how.split(",")]
     groups = [_members(part, labels) for part in parts]
-    return [(name, groups if grouped else [label for group in groups for label in group])]
+    return name, groups if grouped else [label for group in groups for label in group]
 
 
 def _labels(data: Microdata, name: str) -> dict[str, Any]:

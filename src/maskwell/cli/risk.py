@@ -51,7 +51,7 @@ def risk(
     if json:
         emit_json(report.to_dict())
     else:
-        typer.echo(report.summary())
+        typer.echo(report.summary().replace("weights= or population_size=", "--weights or --population"))
 
 
 def _read(path: Path, keys: list[str], sensitive: list[str], weights: str | None, na: list[str]) -> Any:

@@ -36,7 +36,8 @@ class Variable:
 class Layout:
     """How a CSV file is spelled, so that what is not changed comes out as it went in."""
 
-    header: bytes
+    header: tuple[bytes, ...]
+    """The cells of the first line."""
     delimiter: str = ","
     newline: bytes = b"\n"
     final_newline: bool = True
@@ -124,6 +125,14 @@ class Microdata:
             raise DataError("the new table must have the columns of the file, in its order and with its types.")
         # Whoever changed the values may have dropped what the schema says besides them.
         return dataclasses.replace(self, table=pa.table(table.columns, schema=self.table.schema))
+
+    def without(self, names: Sequence[str]) -> Microdata:
+        """The same file without some of its columns."""
+        kept = [position for position, name in enumerate(self.names) if name not in names]
+        layout = self.layout
+        if layout is not None:
+            layout = dataclasses.replace(layout, header=tuple(layout.header[position] for position in kept))
+        return dataclasses.replace(self, table=self.table.select(kept), layout=layout)
 
     def __repr__(self) -> str:
         return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"

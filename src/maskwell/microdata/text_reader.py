@@ -36,8 +36,9 @@ def read_text(data: bytes, name: str, delimiter: str | None, na: Sequence[str]) 
     first = data[:end].rstrip(b"\r\n")
     delimiter = delimiter or max(_DELIMITERS, key=lambda d: first.count(d.encode()))
     newline = b"\r\n" if data[:end].endswith(b"\r\n") else b"\n"
-    layout = Layout(masked.restored(first), delimiter, newline, data.endswith(b"\n"), encoding, mark)
-    header = [_unquoted(masked.restored(cell).decode()) for cell in first.split(delimiter.encode())]
+    cells = tuple(masked.restored(cell) for cell in first.split(delimiter.encode()))
+    layout = Layout(cells, delimiter, newline, data.endswith(b"\n"), encoding, mark)
+    header = [_unquoted(cell.decode()) for cell in cells]
     raw = _cells(data[end:], name, len(header), delimiter)
     columns, variables = [], {}
     for position, column in enumerate(header):

@@ -33,14 +33,14 @@ def _plain_layout(data: Microdata, delimiter: str) -> Layout:
         if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
             raise DataError(f"column {field.name!r} is of type {field.type}, which CSV cannot hold; write .parquet.")
     names = pa.array(data.names)
-    return Layout(delimiter.join(_quoted(names, delimiter).to_pylist()).encode(), delimiter)
+    return Layout(tuple(name.encode() for name in _quoted(names, delimiter).to_pylist()), delimiter)
 
 
 def _chunks(data: Microdata, layout: Layout) -> Iterator[bytes]:
     def out(text: bytes) -> bytes:
         return text if layout.encoding == "utf-8" else text.decode().encode(layout.encoding)
 
-    yield layout.mark + out(layout.header + layout.newline)
+    yield layout.mark + out(layout.delimiter.encode().join(layout.header) + layout.newline)
     rows = data.table.num_rows
     for start in range(0, rows, _ROWS):
         cells = [_cells(data, name, start, layout) for name in data.names]

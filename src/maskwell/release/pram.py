@@ -129,8 +129,19 @@ def pram(
     return PramRelease(released, PramPlan((*earlier, step)), (*changed, int(moved.sum())), len(truth), original)
 
 
-def repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> Any:
-    """The table after a step that is known already, drawn with its stored seed or with a key."""
+def replay(plan: PramPlan, table: Any, *, key: bytes | None = None, ids: Any = None) -> PramRelease:
+    """The release of a stored plan again, from the original table, with its seeds or with the key and ids of old."""
+    if key is None and any(step.seed is None for step in plan.steps):
+        raise DataError("the plan was drawn without a seed, so it cannot be repeated without its key and ids.")
+    released, changed = table, []
+    for number, step in enumerate(plan.steps):
+        released, moved = _repeat(step, number, released, key, ids)
+        changed.append(moved)
+    return PramRelease(released, plan, tuple(changed), sum(map(sum, plan.steps[0].counts)), table)
+
+
+def _repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> tuple[Any, int]:
+    """The table after a step that is known already, and how many records it changed."""
     native, lazy = settle(table)
     arrays = read_columns(native, list(dict.fromkeys((*step.columns, *step.strata))))
     coded = {name: encode(array, name) for name, array in arrays.items()}
@@ -141,8 +152,9 @@ def repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> 
     if (labels, levels, tuple(map(tuple, counts.tolist()))) != (step.labels, step.levels, step.counts):
         raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
     drawn = _draw(step, truth, stratum, native, (key, ids, None if key is not None else step.seed), number)
-    index = np.where(drawn.codes != truth, donors[drawn.codes], np.arange(len(truth)))
-    return with_rows(native, dict.fromkeys(step.columns, index), lazy=lazy)
+    moved = drawn.codes != truth
+    index = np.where(moved, donors[drawn.codes], np.arange(len(truth)))
+    return with_rows(native, dict.fromkeys(step.columns, index), lazy=lazy), int(moved.sum())
 
 
 def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequence[Step]) -> None:

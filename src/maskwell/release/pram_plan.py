@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.errors import DataError
 from maskwell.release.plan import ReleasePlan, read_label, stored_label
 from maskwell.release.transitions import Stage, Transition
 
@@ -66,13 +65,9 @@ class PramPlan(ReleasePlan):
 
     def apply(self, table: Any, *, key: bytes | None = None, ids: Any = None) -> Any:
         """The released table again, from the original one, with the stored seeds or with the key and ids of old."""
-        from maskwell.release.pram import repeat
+        from maskwell.release.pram import replay
 
-        if key is None and any(step.seed is None for step in self.steps):
-            raise DataError("the plan was drawn without a seed, so it cannot be repeated without its key and ids.")
-        for number, step in enumerate(self.steps):
-            table = repeat(step, number, table, key, ids)
-        return table
+        return replay(self, table, key=key, ids=ids).table
 
     def estimate(self, table: Any, of: Any = None) -> Any:
         """Unbiased counts and proportions from a released table; see ``PramRelease.estimate``."""

@@ -32,7 +32,7 @@ def read_limit(xi: Any) -> Fraction:
     limit = fraction(xi, "xi", DemandError)
     if not Fraction(1, 3) < limit < 1:
         raise DemandError(
-            f"xi must lie strictly between 1/3 and 1; got {xi!r}. It is the largest chance that a match is right; "
+            f"xi must lie strictly between 1/3 and 1; got {xi}. It is the largest chance that a match is right; "
             "for a lower one, coarsen the keys instead."
         )
     return limit

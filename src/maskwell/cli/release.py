@@ -1,0 +1,257 @@
+"""``maskwell release``: from a microdata file and a limit to a file that may be given away."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from maskwell.cli.inputs import number
+from maskwell.cli.microdata_options import FILE_HELP, NaOption, names_from, spec_from
+from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.errors import MaskwellError
+
+
+def release(
+    data: Annotated[Path, typer.Argument(help=FILE_HELP)],
+    keys: Annotated[str | None, typer.Option("--keys", help="Columns that an intruder may know, by commas.")] = None,
+    xi: Annotated[
+        str | None, typer.Option("--xi", help="The largest chance that a match by the keys may be right.")
+    ] = None,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--within",
+            help="What no record may leave: sex, age=18,65 (where intervals start), or race=white|black,asian "
+            "(groups). Repeatable.",
+        ),
+    ] = None,
+    exempt: Annotated[
+        list[str] | None,
+        typer.Option("--exempt", help="A key that must not change, or some of its categories: race=white|black."),
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Join sets that are too small to protect their records with the nearest.")
+    ] = False,
+    together: Annotated[
+        str | None, typer.Option("--together", help="The column of households or groups that move as one.")
+    ] = None,
+    pram: Annotated[
+        str | None, typer.Option("--pram", help="Instead of --keys: post-randomize these columns, as one.")
+    ] = None,
+    diagonal: Annotated[str | None, typer.Option("--diagonal", help="With --pram, the chance of staying.")] = None,
+    least_diagonal: Annotated[
+        str | None, typer.Option("--least-diagonal", help="With --pram, the least chance of staying.")
+    ] = None,
+    strata: Annotated[
+        str | None, typer.Option("--strata", help="With --pram, columns within which frequencies are kept.")
+    ] = None,
+    drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
+    replay: Annotated[
+        Path | None, typer.Option("--replay", help="Instead of either: carry out this plan again on its file.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The released file; its suffix decides the format.")
+    ] = None,
+    plan: Annotated[Path | None, typer.Option("--plan", help="Write the plan (JSON). Keep it secret.")] = None,
+    internal: Annotated[Path | None, typer.Option("--internal", help="Write a report (HTML) for yourself.")] = None,
+    external: Annotated[
+        Path | None, typer.Option("--external", help="Write a report (HTML) for users of the released file.")
+    ] = None,
+    publish_limit: Annotated[
+        bool, typer.Option("--publish-limit", help="State the limit in the report for users.")
+    ] = False,
+    variance: Annotated[
+        list[str] | None,
+        typer.Option("--variance", help="Columns of a table whose added variance is reported: sex,age. Repeatable."),
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", help="A file whose bytes are the key (16 or more): repeatable draws by record id."),
+    ] = None,
+    ids: Annotated[str | None, typer.Option("--ids", help="The column of record ids, for --key-file.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="For simulations only: whoever knows the seed can undo the release.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; write nothing but the plan, if asked for.")
+    ] = False,
+    na: NaOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Release a microdata file in which nobody can be recognised with more than a given chance.
+
+    Records with a rare combination of keys are moved among each other, within what --within names; everything else
+    stays as it was: columns, labels, codes, formats. The plan and the internal report are for the custodian alone.
+
+    \b
+    Examples:
+      maskwell risk persons.dta --keys sex,age,area
+      maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --within age=18,65 --dry-run
+      maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --within age=18,65 \\
+        -o released.dta --plan plan.json --internal internal.html --external external.html
+      maskwell release persons.csv --pram area --diagonal 0.9 --strata sex -o released.csv
+      maskwell release persons.dta --replay plan.json --key-file secret.key --ids person -o again.dta
+    """
+    from maskwell.cli.release_methods import limit, randomize, repeat
+    from maskwell.cli.release_output import as_json, as_text
+    from maskwell.microdata import read
+
+    targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
+    inputs = [str(path) for path in (data, replay, key_file) if path is not None]
+    _check_files(targets, inputs, dry_run, publish_limit)
+    method = _method(
+        {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together},
+        {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
+        {"--replay": replay},
+    )
+    with progress(f"releasing {data.name}", _STAGES) as show, _in_options():
+        file = read(data, na=na or [])
+        show(1)
+        chance = _chance(file, key_file, ids, seed)
+        file.require(names_from(drop), "--drop")
+        file = file.without(names_from(drop))
+        tables = [spec_from([text], file, "--variance") for text in variance or ()]
+        if method == "--keys":
+            asked = _limit(file, keys, xi, (within, exempt), merge, together)
+            done = limit(file, asked, chance, dry_run)
+        elif method == "--pram":
+            done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance)
+        else:
+            done = repeat(file, _only_replay(replay, exempt), chance, dry_run)
+        show(2)
+        # Before anything is written: what cannot be computed must not leave a file.
+        written = [str(path) for path in targets.values() if path is not None]
+        content = as_json(file, done, tables, written) if json else as_text(file, done, tables, written)
+        show(3)
+        _write(file, done, targets, publish_limit, tables)
+    if json:
+        emit_json(content)
+    else:
+        typer.echo(content)
+
+
+@contextmanager
+def _in_options() -> Iterator[None]:
+    """Messages of the library name its parameters; here they have the names of options."""
+    try:
+        yield
+    except MaskwellError as error:
+        text = str(error)
+        for parameter, option in _OPTIONS.items():
+            text = text.replace(parameter, option)
+        raise CommandError(text) from None
+
+
+def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool) -> None:
+    """Before any work: what is to be written where."""
+    from maskwell.microdata.files import suffix_of
+
+    if dry_run and any(path for option, path in targets.items() if option != "--plan"):
+        raise CommandError("--dry-run writes nothing but --plan; leave out -o, --internal and --external.")
+    if not dry_run and targets["-o"] is None:
+        raise CommandError("-o must name the released file; --dry-run says what would be done.")
+    if publish_limit and targets["--external"] is None:
+        raise CommandError("--publish-limit is about the report for users; give --external FILE with it.")
+    paths = [path for path in targets.values() if path is not None]
+    for path in paths:
+        check_output(path, inputs)
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise CommandError("two outputs have one name; give each its own.")
+    if targets["-o"] is not None:
+        suffix_of(targets["-o"])
+
+
+def _method(*options: dict[str, Any]) -> str:
+    """The first option of the one family that was used, which all need."""
+    used = [family for family in options if any(value is not None and value != [] for value in family.values())]
+    if len(used) != 1 or used[0][next(iter(used[0]))] is None:
+        raise CommandError(
+            "say how to release: --keys with --xi to limit identification, --pram with --diagonal to post-randomize, "
+            "or --replay with a plan; one of them."
+        )
+    first = next(iter(used[0]))
+    if first == "--keys" and used[0]["--xi"] is None:
+        raise CommandError("--keys needs --xi, the largest chance that a match may be right, such as --xi 0.5.")
+    if first == "--pram" and used[0]["--diagonal"] is None and used[0]["--least-diagonal"] is None:
+        raise CommandError("--pram needs --diagonal or --least-diagonal, the chance of staying, such as 0.9.")
+    return first
+
+
+def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None) -> Any:
+    from maskwell.cli.release_methods import Chance
+
+    if (key_file is None) != (ids is None):
+        raise CommandError("--key-file and --ids go together: give both, or neither.")
+    if key_file is None or ids is None:
+        return Chance(seed=seed)
+    file.require([ids], "--ids")
+    return Chance(key_file.read_bytes(), file.values(ids), seed)
+
+
+def _limit(
+    file: Any, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
+) -> Any:
+    from maskwell.cli.release_methods import Limit
+
+    columns, (within, exempt) = names_from(keys), cuts
+    file.require(columns, "--keys")
+    file.require([together] if together else [], "--together")
+    spared = spec_from(exempt, file, "--exempt", grouped=False)
+    return Limit(columns, number(xi or "", "--xi"), spec_from(within, file, "--within"), spared, merge, together)
+
+
+def _steps(file: Any, pram: str | None, staying: Sequence[str | None], strata: str | None, exempt: Any) -> Any:
+    from maskwell.cli.release_methods import Steps
+
+    columns, by = names_from(pram), names_from(strata)
+    file.require(columns, "--pram")
+    file.require(by, "--strata")
+    spared = spec_from(exempt, file, "--exempt", grouped=False) or {}
+    if spared and (list(spared) != columns or spared[columns[0]] is None):
+        raise CommandError("with --pram, --exempt lists categories of its one column: --exempt area=north|south.")
+    diagonal, least = (None if text is None else number(text, "--diagonal") for text in staying)
+    return Steps(columns, diagonal, least, by, [label for labels in spared.values() for label in labels])
+
+
+def _only_replay(replay: Path | None, exempt: list[str] | None) -> Path:
+    if exempt:
+        raise CommandError("--replay repeats a plan as it is; leave out --exempt.")
+    assert replay is not None
+    return replay
+
+
+def _write(file: Any, done: Any, targets: dict[str, Path | None], publish_limit: bool, tables: Sequence[Any]) -> None:
+    """All files or none: each is complete under another name before the first is moved into place."""
+    from maskwell.microdata import write_to
+    from maskwell.views.release_page import external_page, internal_page
+    from maskwell.whole_files import complete_files
+
+    def text(content: Callable[[], str]) -> Callable[[Path], object]:
+        return lambda path: path.write_text(content(), encoding="utf-8")
+
+    jobs: dict[str, Callable[[Path], object]] = {
+        "--plan": text(lambda: done.plan.to_json()),
+        "--internal": text(lambda: internal_page(done.release, of=tables)),
+        "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
+        # Last, so that the released file is there only if everything else is.
+        "-o": lambda path: write_to(file.with_table(done.release.table), path, str(targets["-o"])),
+    }
+    wanted = [(path, job) for option, job in jobs.items() if (path := targets[option]) is not None]
+    try:
+        with complete_files([path for path, _ in wanted]) as temporaries:
+            for (_, job), temporary in zip(wanted, temporaries, strict=True):
+                job(temporary)
+    except OSError as error:
+        name = Path(error.filename).name if error.filename else "an output"
+        raise CommandError(f"{name!r} could not be written: {error.strerror or error}; nothing was written.") from None
+
+
+_STAGES = 4
+_OPTIONS = {
+    'pass merge="merge"': "add --merge",
+    "use least_diagonal, which raises it where needed, or invariant=False": "or use --least-diagonal",
+    "raise the diagonal, or use invariant=False": "or raise the diagonal",
+    "zeros, which never does, or invariant=False": "zeros",
+}

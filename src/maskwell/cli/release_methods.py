@@ -1,0 +1,139 @@
+"""The three ways to a release: a limit on identification, post-randomization, and a stored plan carried out again."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from maskwell.cli.output import CommandError
+from maskwell.errors import MaskwellError
+from maskwell.microdata import Microdata
+from maskwell.release import PramRelease, Release, ReleasePlan
+from maskwell.release.setup import Setup
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Where the draws come from: fresh unless there is a key with ids, or a seed."""
+
+    key: bytes | None = None
+    ids: Any = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``limit_identification`` and its parameters."""
+
+    keys: list[str]
+    xi: Any
+    within: Any
+    exempt: Any
+    merge: bool
+    together: str | None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """``pram`` and its parameters."""
+
+    columns: list[str]
+    diagonal: Any
+    least_diagonal: Any
+    strata: list[str]
+    exempt: list[Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it. Without draws there is a plan but no release."""
+
+    plan: ReleasePlan
+    release: Release | PramRelease | None
+    setup: Setup | None = None
+    """Cells and blocks, where identification is limited."""
+    redrawn: bool = False
+    """Whether a stored plan was carried out with draws other than those of old."""
+
+    def added_variance(self, of: Any) -> Any:
+        """What the release adds to the variance of a table of counts; it does not depend on the draws."""
+        from maskwell.release.identification_variance import added_variance
+
+        if self.release is not None:
+            return self.release.added_variance(of)
+        assert self.setup is not None
+        return added_variance(self.setup, of)
+
+    @property
+    def changing(self) -> list[str]:
+        """The columns that do not stay as they are: keys that are neither exempt nor kept by category do not."""
+        fixed = {}
+        if self.setup is not None:
+            fixed = self.setup.request.within | self.setup.request.exempt
+        return [name for name in self.columns if fixed.get(name, ()) is not None]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that may change."""
+        if self.setup is not None:
+            return self.setup.request.keys
+        return tuple(name for step in self.plan.steps for name in step.columns)  # type: ignore[attr-defined]
+
+
+def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool) -> Outcome:
+    """Limit identification, or plan to."""
+    from maskwell.release.identification import carry_out
+    from maskwell.release.identification_plan import plan_of
+    from maskwell.release.setup import prepare, read_request
+    from maskwell.sampling.entropy import Source
+
+    Source(chance.key, chance.ids, chance.seed).check()
+    merge = "merge" if asked.merge else "suggest"
+    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together)
+    setup = prepare(data.table, request)
+    if dry_run:
+        return Outcome(plan_of(setup), None, setup)
+    done = carry_out(setup, chance.key, chance.ids, chance.seed)
+    return Outcome(done.plan, done, setup)
+
+
+def randomize(data: Microdata, asked: Steps, chance: Chance) -> Outcome:
+    """Post-randomize. A dry run draws as well, and throws the draws away."""
+    from maskwell.release import pram
+
+    done = pram(
+        data.table,
+        asked.columns if len(asked.columns) > 1 else asked.columns[0],
+        diagonal=asked.diagonal,
+        least_diagonal=asked.least_diagonal,
+        strata=asked.strata or None,
+        exempt=asked.exempt,
+        key=chance.key,
+        ids=chance.ids,
+        seed=chance.seed,
+    )
+    return Outcome(done.plan, done)
+
+
+def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcome:
+    """Carry out a stored plan on the file that it was made for."""
+    from maskwell.release.identification_plan import IdentificationPlan
+    from maskwell.release.pram import replay
+
+    try:
+        plan = ReleasePlan.from_json(path.read_bytes())
+    except MaskwellError as error:
+        raise CommandError(f"{path.name!r}: {error}") from None
+    drawn = plan.draws()
+    kinds = {each["randomness"] for each in (drawn if isinstance(drawn, list) else [drawn])}
+    if "keyed" in kinds and chance.key is None:
+        raise CommandError("the plan was drawn with a key: give the same --key-file and --ids to repeat it.")
+    if isinstance(plan, IdentificationPlan):
+        data.require([*plan.keys, *plan.request.within], f"the plan {path.name!r}")
+        done = plan.apply(data.table, key=chance.key, ids=chance.ids, seed=chance.seed)
+        same = done.plan.randomness != "secure" and done.plan.draws() == drawn
+        redrawn = not same and plan.randomness != "none"
+        return Outcome(done.plan, None if dry_run else done, done.setup, redrawn)
+    if chance.seed is not None:
+        raise CommandError("a plan of post-randomization repeats its own seeds; leave out --seed.")
+    randomized = replay(plan, data.table, key=chance.key, ids=chance.ids)  # type: ignore[arg-type]
+    return Outcome(plan, randomized)

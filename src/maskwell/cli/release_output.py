@@ -1,0 +1,165 @@
+"""A release on the terminal: what changed, the risk before and after, and what it costs those who use the file."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from maskwell.cli.release_methods import Outcome
+from maskwell.microdata import Microdata
+from maskwell.release import PramRelease, Release
+from maskwell.release.giveaways import giveaways
+
+
+def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str]) -> str:
+    """The lines that the command prints."""
+    release = outcome.release
+    if isinstance(release, Release):
+        lines = [release.summary(), *_uniques(data, release)]
+    elif isinstance(release, PramRelease):
+        lines = list(_steps(release))
+    else:
+        lines = list(_planned(outcome))
+    lines += _added(outcome, tables)
+    lines += [f"beware: {giveaway}" for giveaway in giveaways(data.table, outcome.changing)]
+    if outcome.redrawn and release is not None:
+        lines.append(
+            "the draws are new: the plan was not made with this key or seed, so the file differs from the first"
+        )
+    if _randomness(outcome) == {"seeded"}:
+        lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
+    lines.append(f"wrote {', '.join(written)}" if written else "nothing was written")
+    return "\n".join(lines)
+
+
+def as_json(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str]) -> dict[str, Any]:
+    """The same for programs."""
+    release = outcome.release
+    if isinstance(release, Release):
+        figures = release.to_dict() | {"uniques": dict(zip(("before", "after"), _counts(data, release), strict=True))}
+    elif isinstance(release, PramRelease):
+        figures = {
+            "records": release.n,
+            "changed_by_step": list(release.changed_by_step),
+            "steps": _step_figures(release),
+        }
+    else:
+        figures = _planned_figures(outcome)
+    added = [outcome.added_variance(of) for of in _tables(outcome, tables)]
+    return {
+        "method": outcome.plan.method,
+        "fingerprint": outcome.plan.fingerprint,
+        "randomness": sorted(_randomness(outcome)),
+        **figures,
+        "added_variance": [
+            {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
+            for each in added
+        ],
+        "giveaways": [dataclasses.asdict(giveaway) for giveaway in giveaways(data.table, outcome.changing)],
+        "redrawn": outcome.redrawn,
+        "written": list(written),
+    }
+
+
+def _randomness(outcome: Outcome) -> set[str]:
+    drawn = outcome.plan.draws()
+    return {each["randomness"] for each in (drawn if isinstance(drawn, list) else [drawn])}
+
+
+# Limits on identification.
+
+
+def _counts(data: Microdata, release: Release) -> tuple[int, int]:
+    from maskwell.risk import assess
+
+    keys = release.plan.keys
+    return assess(data.table, keys).sample_uniques, assess(release.table, keys).sample_uniques
+
+
+def _uniques(data: Microdata, release: Release) -> Iterator[str]:
+    before, after = _counts(data, release)
+    yield f"  uniques:   {before:,} records are alone with their keys before, {after:,} after; who they are has changed"
+
+
+def _planned_figures(outcome: Outcome) -> dict[str, Any]:
+    setup = outcome.setup
+    assert setup is not None
+    sensitive = setup.blocks.cells
+    return {
+        "records": setup.n,
+        "keys": list(setup.request.keys),
+        "theta": float(setup.theta),
+        "sensitive_cells": len(sensitive),
+        "occupied_cells": len(setup.cells),
+        "blocks": len(setup.blocks),
+        "expected_moves": float(setup.theta) * len(sensitive),
+        "audit": setup.audit().to_dict(),
+    }
+
+
+def _planned(outcome: Outcome) -> Iterator[str]:
+    figures = _planned_figures(outcome)
+    audit = figures["audit"]
+    what = "groups" if outcome.setup and outcome.setup.request.together else "records"
+    yield f"Plan for {figures['records']:,} records over the keys {', '.join(figures['keys'])}"
+    yield (
+        f"  sensitive: {figures['sensitive_cells']:,} of {figures['occupied_cells']:,} occupied cells, "
+        f"in {figures['blocks']:,} blocks"
+    )
+    yield f"  would move about {figures['expected_moves']:,.0f} {what}"
+    yield (
+        f"  risk:      a match would be right with chance {audit['risk']:.5g} at most, {audit['risk_before']:.5g} now; "
+        f"the limit {audit['xi']:g} {'would hold' if audit['holds'] else 'would FAIL'}"
+    )
+
+
+# Post-randomization.
+
+
+def _step_figures(release: PramRelease) -> list[dict[str, Any]]:
+    found = []
+    for step, changed in zip(release.plan.steps, release.changed_by_step, strict=True):
+        staying = [float(chance) for own in step.diagonals().values() for chance in own.values()]
+        found.append(
+            {
+                "columns": list(step.columns),
+                "categories": len(step.labels),
+                "strata": list(step.strata),
+                "changed": changed,
+                "least_chance_of_staying": min(staying),
+                "largest_chance_of_staying": max(staying),
+                "keeps_frequencies": step.keeps_frequencies,
+            }
+        )
+    return found
+
+
+def _steps(release: PramRelease) -> Iterator[str]:
+    yield f"Release of {release.n:,} records by post-randomization"
+    for step in _step_figures(release):
+        least, most = step["least_chance_of_staying"], step["largest_chance_of_staying"]
+        within = f" within {', '.join(step['strata'])}" if step["strata"] else ""
+        kept = "kept" if step["keeps_frequencies"] else "NOT kept"
+        yield (
+            f"  {', '.join(step['columns'])}: {step['categories']} categories{within}, {step['changed']:,} records "
+            f"changed ({step['changed'] / release.n:.2%})"
+        )
+        yield f"    chance of staying {least:.4g} to {most:.4g}; expected frequencies are {kept}"
+    yield "  no limit on identification is promised: see --keys and --xi"
+
+
+# What it costs.
+
+
+def _tables(outcome: Outcome, tables: Sequence[Any]) -> list[Any]:
+    """Those that were named; the columns that may change, one by one, if none was."""
+    return list(tables) or [{name: None} for name in outcome.columns]
+
+
+def _added(outcome: Outcome, tables: Sequence[Any]) -> Iterator[str]:
+    yield "added variance beside that of sampling:"
+    for of in _tables(outcome, tables):
+        found = outcome.added_variance(of)
+        largest = float(found.ratio.max())
+        # What does not change has an added variance of zero but for rounding.
+        yield f"  {', '.join(found.columns)}: at most {largest if largest > 1e-9 else 0:.3g} times"
+        yield from (f"    {warning}" for warning in found.warnings)

@@ -1,0 +1,266 @@
+"""``maskwell release``: what it writes from each kind of file, that it writes all or nothing, and its refusals."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+
+from maskwell.microdata import read, write
+from maskwell.release import ReleasePlan, limit_identification
+from tests.cli.runs import SECRET, Run, assert_refused
+from tests.persons import population
+
+KEYS = "sex,age,race,marital,area"
+LIMIT = ("--keys", KEYS, "--xi", "0.5", "--within", "sex", "--within", "age=18,65")
+
+
+@pytest.fixture(scope="module")
+def persons() -> pa.Table:
+    """Persons with labels in an order that is not the alphabet's."""
+    frame = population(3000)
+    frame["sex"] = pd.Categorical(frame["sex"], categories=["male", "female"])
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, persons: pa.Table) -> Path:
+    """The persons in every format, and a key."""
+    for suffix in ("parquet", "csv", "dta", "sav"):
+        write(persons, tmp_path / f"persons.{suffix}")
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    return tmp_path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+# What is written
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "dta", "sav"])
+def test_every_format_releases_the_same_persons(run: Run, folder: Path, persons: pa.Table, suffix: str) -> None:
+    ran = run("release", f"persons.{suffix}", *LIMIT, "--seed", 5, "-o", f"out.{suffix}", "--plan", "plan.json")
+    assert (ran.code, ran.err) == (0, "")
+    for part in ("the limit 0.5 holds", "1 before", "simulation only", f"wrote out.{suffix}, plan.json"):
+        assert part in ran.text
+    before, after = read(f"persons.{suffix}"), read(f"out.{suffix}")
+    expected = limit_identification(before.table, KEYS.split(","), 0.5, {"sex": None, "age": [18, 65]}, seed=5)
+    assert after.table.to_pydict() == expected.table.to_pydict()
+    for name in persons.column_names:
+        changed = after.table.column(name).to_pylist() != before.table.column(name).to_pylist()
+        assert changed == (name in ("age", "race", "marital", "area"))
+    plan = ReleasePlan.from_json(Path("plan.json").read_text())
+    assert plan.fingerprint == expected.plan.fingerprint
+
+
+def test_stata_labels_and_codes_survive_the_release(run: Run, folder: Path) -> None:
+    assert run("release", "persons.dta", *LIMIT, "-o", "out.dta").code == 0
+    before, old = pyreadstat.read_dta("persons.dta", output_format="dict")
+    after, new = pyreadstat.read_dta("out.dta", output_format="dict")
+    assert new.variable_value_labels == old.variable_value_labels
+    assert new.original_variable_types == old.original_variable_types
+    assert after["sex"] == before["sex"]
+    assert list(before) == list(after)
+
+
+def test_lines_of_csv_that_do_not_move_stay_as_they_are(run: Run, folder: Path) -> None:
+    ran = run("release", "persons.csv", *LIMIT, "-o", "out.csv", "--json")
+    before, after = Path("persons.csv").read_bytes().splitlines(), Path("out.csv").read_bytes().splitlines()
+    differing = sum(a != b for a, b in zip(before, after, strict=True))
+    assert 0 < differing == ran.json["changed_records"]
+    assert ran.json["randomness"] == ["secure"]
+
+
+def test_columns_can_be_left_out_and_formats_changed(run: Run, folder: Path) -> None:
+    assert run("release", "persons.csv", *LIMIT, "--drop", "person,income", "-o", "out.dta", "--seed", 1).code == 0
+    assert read("out.dta").names == KEYS.split(",")
+
+
+def test_the_pages_and_all_outputs_appear_together(run: Run, folder: Path) -> None:
+    pages = ("--internal", "in.html", "--external", "ex.html", "--publish-limit", "--variance", "sex,age=18,65")
+    ran = run("release", "persons.parquet", *LIMIT, "-o", "out.parquet", "--plan", "plan.json", *pages)
+    assert ran.code == 0, ran.err
+    assert "sex, age: at most" in ran.text
+    assert names(folder) >= {"in.html", "ex.html", "plan.json", "out.parquet"}
+    assert "<html" in Path("in.html").read_text("utf-8")
+    assert not [name for name in names(folder) if name.startswith(".")]
+
+
+def test_a_column_that_gives_a_key_away_is_named(run: Run, folder: Path) -> None:
+    table = read("persons.parquet").table
+    number = table.column("marital").combine_chunks().dictionary_encode().indices
+    write(table.append_column("status", number), "told.parquet")
+    ran = run("release", "told.parquet", *LIMIT, "--dry-run")
+    assert "beware: 'status' stays as it is and tells the true 'marital'" in ran.text
+    assert "beware" not in run("release", "told.parquet", *LIMIT, "--dry-run", "--drop", "status").text
+
+
+# Options
+
+
+def test_cuts_groups_and_exemptions_reach_the_plan(run: Run, folder: Path) -> None:
+    cuts = ("--within", "race=white|black,asian", "--exempt", "marital=never|married", "--exempt", "sex")
+    limit = ("--keys", KEYS, "--xi", "1/2", *cuts, "--merge")
+    assert run("release", "persons.parquet", *limit, "--dry-run", "--plan", "plan.json").code == 0
+    content = json.loads(Path("plan.json").read_text())["content"]
+    assert content["within"] == {"race": [["white"], ["black", "asian"]]}
+    assert content["exempt"] == {"marital": ["never", "married"], "sex": None}
+    assert content["merge"] is True
+
+
+def test_whole_groups_move_together(run: Run, folder: Path) -> None:
+    homes = pa.table({"home": [f"h{i // 2}" for i in range(400)], "size": [i // 2 % 90 for i in range(400)]})
+    write(homes, "homes.csv")
+    limit = ("--keys", "size", "--xi", 0.5, "--together", "home")
+    ran = run("release", "homes.csv", *limit, "-o", "out.csv", "--json", "--seed", 2)
+    sizes = read("out.csv").table.column("size").to_pylist()
+    assert ran.code == 0, ran.err
+    assert sizes[::2] == sizes[1::2]
+
+
+def test_a_dry_run_writes_nothing_but_the_plan(run: Run, folder: Path) -> None:
+    before = names(folder)
+    ran = run("release", "persons.dta", *LIMIT, "--dry-run", "--json")
+    assert ran.json["audit"]["holds"] is True
+    assert ran.json["expected_moves"] > 0
+    assert names(folder) == before
+    text = run("release", "persons.dta", *LIMIT, "--dry-run", "--plan", "plan.json").text
+    assert "would hold" in text
+    assert names(folder) == before | {"plan.json"}
+    replayed = run("release", "persons.dta", "--replay", "plan.json", "-o", "out.dta")
+    assert replayed.code == 0
+    assert "the draws are new" not in replayed.text
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "dta", "sav"])
+@pytest.mark.parametrize("chance", [("--seed", "9"), ("--key-file", "key", "--ids", "person")])
+def test_a_plan_repeats_the_file_to_the_byte(run: Run, folder: Path, suffix: str, chance: Any) -> None:
+    run("release", f"persons.{suffix}", *LIMIT, *chance, "-o", f"a.{suffix}", "--plan", "plan.json")
+    again = chance if chance[0] == "--key-file" else ()
+    ran = run("release", f"persons.{suffix}", "--replay", "plan.json", *again, "-o", f"b.{suffix}", "--json")
+    assert ran.json["redrawn"] is False
+    assert Path(f"b.{suffix}").read_bytes() == Path(f"a.{suffix}").read_bytes()
+    assert Path(f"a.{suffix}").read_bytes() != Path(f"persons.{suffix}").read_bytes()
+
+
+def test_a_plan_without_seed_or_key_says_that_draws_are_new(run: Run, folder: Path) -> None:
+    run("release", "persons.csv", *LIMIT, "-o", "a.csv", "--plan", "plan.json")
+    ran = run("release", "persons.csv", "--replay", "plan.json", "-o", "b.csv")
+    assert "the draws are new" in ran.text
+    assert Path("a.csv").read_bytes() != Path("b.csv").read_bytes()
+
+
+def test_post_randomization_and_its_replay(run: Run, folder: Path) -> None:
+    how = ("--pram", "marital", "--least-diagonal", "0.8", "--strata", "sex", "--exempt", "marital=widowed")
+    ran = run(
+        "release", "persons.dta", *how, "--seed", 3, "-o", "a.dta", "--plan", "plan.json", "--variance", "marital"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    for part in ("marital: 5 categories within sex", "expected frequencies are kept", "no limit on identification"):
+        assert part in ran.text
+    before, after = (read(name).table.column("marital").to_pylist() for name in ("persons.dta", "a.dta"))
+    moved = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    assert moved
+    assert "widowed" not in {label for pair in moved for label in pair}
+    assert run("release", "persons.dta", "--replay", "plan.json", "-o", "b.dta").code == 0
+    assert Path("a.dta").read_bytes() == Path("b.dta").read_bytes()
+    dry = run("release", "persons.dta", "--pram", "marital", "--least-diagonal", "0.8", "--dry-run")
+    assert "nothing was written" in dry.text
+
+
+# All or nothing
+
+
+def test_a_failure_leaves_old_files_and_no_new_ones(run: Run, folder: Path) -> None:
+    Path("plan.json").write_text("old")
+    Path("taken.html").mkdir()
+    before = names(folder)
+    outputs = ("-o", "out.dta", "--plan", "plan.json", "--internal", "taken.html")
+    assert_refused(run("release", "persons.dta", *LIMIT, *outputs), "taken.html")
+    assert_refused(
+        run("release", "persons.dta", *LIMIT, "-o", "out.dta", "--plan", "plan.json", "--variance", "nobody"), "nobody"
+    )
+    write(read("persons.csv").table.rename_columns({"income": "in come"}), "odd.parquet")
+    assert_refused(run("release", "odd.parquet", *LIMIT, "-o", "out.dta", "--plan", "plan.json"), "in come")
+    assert names(folder) == before | {"odd.parquet"}
+    assert Path("plan.json").read_text() == "old"
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_killed_release_leaves_nothing(folder: Path, sent: signal.Signals, code: int) -> None:
+    before = names(folder)
+    outputs = ("-o", "out.dta", "--plan", "plan.json", "--internal", "in.html")
+    command = [sys.executable, "-m", "maskwell", "release", "persons.dta", *LIMIT, *outputs]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while names(folder) == before and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert process.poll() is None, "the process ended before it could be stopped"
+    process.send_signal(sent)
+    process.communicate()
+    assert process.returncode == code
+    assert names(folder) == before
+
+
+# Refusals
+
+
+def test_options_that_do_not_go_together(run: Run, folder: Path) -> None:
+    def refused(*options: object, about: str) -> None:
+        assert_refused(run("release", "persons.dta", *options), about)
+
+    refused(about="-o must name")
+    refused("-o", "out.dta", about="say how to release")
+    refused("-o", "out.dta", "--xi", 0.5, about="say how to release")
+    refused("-o", "out.dta", "--keys", "sex", about="--keys needs --xi")
+    refused("-o", "out.dta", "--pram", "sex", about="--diagonal")
+    refused("-o", "out.dta", *LIMIT, "--pram", "sex", about="one of them")
+    refused("-o", "out.dta", *LIMIT, "--replay", "key", about="one of them")
+    refused("-o", "out.dta", *LIMIT, "--dry-run", about="--dry-run writes nothing")
+    refused("-o", "out.dta", *LIMIT, "--publish-limit", about="--external")
+    refused("-o", "out.dta", *LIMIT, "--plan", "out.dta", about="one name")
+    refused("-o", "persons.dta", *LIMIT, about="also the input")
+    refused("-o", "out.xlsx", *LIMIT, about="must end in")
+    refused("-o", "no/out.dta", *LIMIT, about="no folder")
+    refused("-o", "out.dta", *LIMIT, "--key-file", "key", about="go together")
+    refused("-o", "out.dta", *LIMIT, "--key-file", "key", "--ids", "nr", about="'nr'")
+    refused("-o", "out.dta", "--keys", "sex,agge", "--xi", 0.5, about="--keys names 'agge'")
+    refused("-o", "out.dta", "--keys", KEYS, "--xi", "half", about="--xi must be a number")
+    refused("-o", "out.dta", "--keys", KEYS, "--xi", 0.2, about="between 1/3 and 1")
+    refused("-o", "out.dta", *LIMIT, "--within", "race=wihte|black", about="does not have")
+    refused("-o", "out.dta", *LIMIT, "--within", "race=", about="after the =")
+    refused("-o", "out.dta", *LIMIT, "--within", "sex", about="twice")
+    refused("-o", "out.dta", *LIMIT, "--within", "area", "--within", "race", about="add --merge")
+    refused("-o", "out.dta", "--pram", "sex", "--diagonal", "0.9", "--exempt", "race=white", about="its one column")
+    assert names(folder) == {"persons.parquet", "persons.csv", "persons.dta", "persons.sav", "key"}
+
+
+def test_plans_of_other_files_and_other_documents(run: Run, folder: Path) -> None:
+    run("release", "persons.csv", *LIMIT, "--key-file", "key", "--ids", "person", "-o", "a.csv", "--plan", "plan.json")
+    replay = ("--replay", "plan.json", "-o", "b.csv")
+    assert_refused(run("release", "persons.csv", *replay), "drawn with a key")
+    keyed = (*replay, "--key-file", "key", "--ids", "person")
+    assert_refused(run("release", "a.csv", *keyed), "not the one that the plan was made for")
+    assert_refused(run("release", "persons.csv", *keyed, "--exempt", "sex"), "leave out --exempt")
+    Path("other.csv").write_text(f"{SECRET},b\nx,1\n")
+    assert_refused(run("release", "other.csv", "--replay", "plan.json", "-o", "b.csv"), "key")
+    Path("plan.json").write_text(Path("plan.json").read_text().replace('"units": 3000', '"units": 3001'))
+    assert_refused(run("release", "persons.csv", *keyed), "fingerprint")
+    assert_refused(run("release", "persons.csv", "--replay", "key", "-o", "b.csv"), "JSON")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n", f"{SECRET},{SECRET}\n1,2\n".encode(), f'a,b\n{SECRET},"1\n'.encode()]
+)
+def test_bad_files_are_refused_without_a_value(run: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "bad.csv").write_bytes(content)
+    assert_refused(run("release", "bad.csv", "--keys", "a", "--xi", 0.5, "-o", "out.csv"), "bad.csv")
