@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import likelihood, masking, memory, risk, subsets
+from bench import likelihood, masking, memory, release, risk, subsets
 
 
 def _line(what: str, figure: str, ratio: str = "") -> None:
@@ -41,6 +41,7 @@ def main(quick: bool) -> None:
     for size in sizes[1:]:
         _line(f"mask_batches, n = {size:,}", f"{memory.added_mebibytes(size):.1f} MiB", "beyond a batch (below 64)")
     risk.report(_line, quick)
+    release.report(_line, quick)
 
 
 if __name__ == "__main__":
