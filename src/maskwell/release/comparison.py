@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST_LEVELS = 60
 """Columns that stay as they are are compared with up to this many categories; numbers with more are cut in tenths."""
 _MOST_CELLS = 200_000
+_COMMON = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +95,19 @@ class Comparison:
         """Cramér's V of every compared pair of columns, before and after."""
         return tuple(association(table) for table in self.tables.values() if min(table.before.shape) > 1)
 
+    @property
+    def impossible(self) -> dict[tuple[str, str], int]:
+        """By pair of columns, the released records that tell that they moved.
+
+        They show a combination that nobody had in the true file although, by how common both values are, ten or more
+        records were to be expected.
+        """
+        found = {}
+        for pair, table in self.tables.items():
+            expected = np.outer(table.before.sum(axis=1), table.before.sum(axis=0)) / table.n
+            found[pair] = int(table.after[(table.before == 0) & (expected >= _COMMON)].sum())
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON; tables of two columns as their associations."""
         return {
@@ -103,6 +117,7 @@ class Comparison:
             "changed_by_column": dict(self.changed_by_column),
             "frequencies": {name: _lines(table) for name, table in self.frequencies.items() if name in self.moving},
             "associations": [found.to_dict() for found in self.associations],
+            "impossible": [{"columns": pair, "records": count} for pair, count in self.impossible.items() if count],
             "matches": self.matches.to_dict(),
             "left_out": dict(self.left_out),
         }
@@ -241,6 +256,8 @@ def _fixed(array: Any, name: str) -> Factor | str:
         column = encode(array, name)
         return factor(column, None, "columns") if column.size <= MOST_LEVELS else _too_many(column.size)
     distinct = pc.count_distinct(array, mode="all").as_py()
+    if distinct == len(array) > MOST_LEVELS and not pa.types.is_floating(array.type):
+        return "another value in every row"
     if distinct <= MOST_LEVELS:
         return factor(encode(array, name), None, "columns")
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):

@@ -15,6 +15,7 @@ from maskwell.release.public import PublicMatrix, PublicTable, PublicView
 from maskwell.views.comparison import listed
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import released_chart
+from maskwell.views.wording import percent
 
 _MOST_ROWS = 200
 _MOST_FIGURES = 10
@@ -246,7 +247,7 @@ def _counts(table: PublicTable) -> Table:
         [
             *table.labels[i],
             f"{int(table.counts[i]):,}",
-            f"{table.counts[i] / table.n:.2%}",
+            percent(table.counts[i] / table.n, 2),
             *(own[i] for own in figures),
         ]
         for i in order

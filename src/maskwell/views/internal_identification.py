@@ -13,9 +13,19 @@ from maskwell.release.identification_plan import Block as PlanBlock
 from maskwell.release.partition import text_of
 from maskwell.release.theta import least_cells
 from maskwell.views.audit_page import made_by
-from maskwell.views.internal_release import SEEDED, changes, frequencies, named_tables, recognised, secrets, tables
+from maskwell.views.internal_release import (
+    SEEDED,
+    changes,
+    frequencies,
+    named_tables,
+    recognised,
+    secrets,
+    tables,
+    telltales,
+)
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import proof_chart
+from maskwell.views.wording import percent
 
 _MOST_CELLS = 100
 _MOST_BLOCKS = 200
@@ -26,7 +36,7 @@ def identification_page(release: Release, of: Sequence[Any]) -> str:
     """The page as text."""
     comparison = release.comparison()
     plan, audit = release.plan, release.audit
-    warnings = _warnings(release)
+    warnings = [*_warnings(release), *telltales(comparison)]
     risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
     sections = [
         Section("", [_headline(release)]),
@@ -63,9 +73,9 @@ def _headline(release: Release) -> Facts:
     audit, setup = release.audit, release.setup
     return Facts(
         [
-            (f"{audit.risk:.2%}", f"largest chance that a match is right; the limit is {float(audit.xi):.4g}"),
+            (percent(audit.risk, 2), f"largest chance that a match is right; the limit is {float(audit.xi):.4g}"),
             ("holds" if audit.holds else "FAILS", "the limit, decided exactly for every block"),
-            (f"{release.changed:.2%}", f"of the records changed: {release.changed_records:,} of {setup.n:,}"),
+            (percent(release.changed, 2), f"of the records changed: {release.changed_records:,} of {setup.n:,}"),
             (f"{sum(block.records for block in audit.blocks):,}", f"{_unit(release)} in sensitive cells"),
         ]
     )

@@ -11,9 +11,19 @@ from maskwell.release import PramRelease
 from maskwell.release.partition import text_of
 from maskwell.release.pram_plan import Step
 from maskwell.views.audit_page import made_by
-from maskwell.views.internal_release import SEEDED, changes, frequencies, named_tables, recognised, secrets, tables
+from maskwell.views.internal_release import (
+    SEEDED,
+    changes,
+    frequencies,
+    named_tables,
+    recognised,
+    secrets,
+    tables,
+    telltales,
+)
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import transition_chart
+from maskwell.views.wording import percent
 
 _WIDEST = 16
 _MOST_FIGURES = 12
@@ -24,7 +34,7 @@ def pram_page(release: PramRelease, of: Sequence[Any]) -> str:
     """The page as text."""
     comparison = release.comparison()
     steps = release.plan.steps
-    warnings = _warnings(release)
+    warnings = [*_warnings(release), *telltales(comparison)]
     sections = [
         Section("", [_headline(release, comparison.changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
@@ -52,7 +62,7 @@ def _headline(release: PramRelease, changed: float) -> Facts:
     kept = all(step.keeps_frequencies for step in release.plan.steps)
     return Facts(
         [
-            (f"{changed:.2%}", "of the records changed in some column"),
+            (percent(changed, 2), "of the records changed in some column"),
             (f"{min(stays):.4g} to {max(stays):.4g}", "chance that a value stays as it is, over categories and strata"),
             ("kept" if kept else "not kept", "are expected frequencies, decided exactly"),
             (f"{sum(len(step.levels) for step in release.plan.steps):,}", "matrices: one for each step and stratum"),
@@ -83,7 +93,7 @@ def _step(step: Step, position: int, steps: int, release: PramRelease) -> Sectio
     words = (
         f"{len(step.labels)} categories, {len(step.levels)} {'strata' if len(step.levels) > 1 else 'stratum'}"
         f"{' of ' + ', '.join(step.strata) if step.strata else ''}; {changed:,} records changed "
-        f"({changed / release.n:.2%}). Expected frequencies are "
+        f"({percent(changed / release.n, 2)}). Expected frequencies are "
         f"{'kept exactly' if step.keeps_frequencies else 'NOT kept'}."
     )
     blocks: list[Block] = [Text(words)]

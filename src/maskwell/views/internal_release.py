@@ -14,21 +14,24 @@ from maskwell.release.partition import read_spec
 from maskwell.risk.report import SIZES
 from maskwell.views.page import Block, Figure, Section, Table, Text
 from maskwell.views.release_charts import association_chart, changed_chart, cross_chart, difference_chart
-from maskwell.views.wording import number
+from maskwell.views.wording import number, percent
 
 SEEDED = (
     "SIMULATION ONLY: the draws came from a seed. Whoever guesses it can repeat them and undo the release. Do not give "
     "this file away; release it again without a seed, or with a secret key."
 )
 _MOST_ROWS = 100
+_DECIDES = 0.9
 _WIDEST = 16
 _MOST_FIGURES = 8
 
 
 def changes(comparison: Comparison) -> Section:
     """Which columns changed, and how much."""
-    rows = [[name, f"{count:,}", f"{count / comparison.n:.2%}"] for name, count in comparison.changed_by_column.items()]
-    rows.append(["any of them", f"{comparison.changed_records:,}", f"{comparison.changed:.2%}"])
+    rows = [
+        [name, f"{count:,}", percent(count / comparison.n, 2)] for name, count in comparison.changed_by_column.items()
+    ]
+    rows.append(["any of them", f"{comparison.changed_records:,}", percent(comparison.changed, 2)])
     return Section(
         "What changed",
         [
@@ -36,6 +39,28 @@ def changes(comparison: Comparison) -> Section:
             Table("Records with another value than before", ["column", "records", "share"], rows, "<>>"),
         ],
     )
+
+
+def telltales(comparison: Comparison) -> list[str]:
+    """Warnings of columns that stay and thereby give away which records moved."""
+    found = []
+    for one in comparison.associations:
+        fixed = [name for name in one.columns if name not in comparison.moving]
+        if fixed and one.before > _DECIDES:
+            (moving,) = set(one.columns) - set(fixed)
+            found.append(
+                f"{fixed[0]} stays as it is but all but decides {moving} (Cramér's V {one.before:.3f}): whoever "
+                "compares the two sees which records moved, and their true value. Make it a key as well, or leave it "
+                "out of the file."
+            )
+    impossible = {pair: count for pair, count in comparison.impossible.items() if count}
+    if impossible:
+        listed = ", ".join(f"{' × '.join(pair)} {count:,}" for pair, count in impossible.items())
+        found.append(
+            "Records now show combinations that nobody had although both values are common, which tells that they "
+            f"moved: {listed}. Add such columns to the keys, release coarser ones, or leave them out."
+        )
+    return found
 
 
 def recognised(found: Matches, more: Sequence[Sequence[str]] = ()) -> Section:
@@ -74,7 +99,7 @@ def frequencies(comparison: Comparison) -> Section:
     ]
     for i, name in enumerate(comparison.moving):
         table = comparison.frequencies[name]
-        if i < _MOST_FIGURES and np.any(table.variance):
+        if i < _MOST_FIGURES and _moves(table):
             blocks.append(Figure(difference_chart(table)))
         blocks.append(_frequency_table(table))
     return Section("Frequencies", blocks)
@@ -115,9 +140,10 @@ def tables(comparison: Comparison) -> Section:
         Figure(association_chart(comparison)),
         Table("Each pair of columns of which one may change", header, rows, "<" + ">" * 8, folded=len(rows) > 12),
     ]
-    small = [t for t in comparison.tables.values() if max(t.before.shape) <= _WIDEST and np.any(t.variance)]
+    small = [table for table in comparison.tables.values() if max(table.before.shape) <= _WIDEST and _moves(table)]
+    among = [table for table in small if set(table.columns) <= set(comparison.moving)]
     if small:
-        blocks.append(Figure(cross_chart(max(small, key=_strength))))
+        blocks.append(Figure(cross_chart(max(among or small, key=_strength))))
     if comparison.left_out:
         words = "; ".join(f"{name} ({why})" for name, why in comparison.left_out.items())
         blocks.append(Text(f"Not compared: {words}.", "note"))
@@ -137,6 +163,11 @@ def _pair(table: Compared, one: Any) -> list[str]:
         f"{table.added_error[at]:,.1f}",
         f"{table.sampling_error[at]:,.1f}",
     ]
+
+
+def _moves(table: Compared) -> bool:
+    """Whether the release can change the table, round-off aside."""
+    return float(table.variance.max(initial=0.0)) > 1e-9
 
 
 def _strength(table: Compared) -> float:

@@ -11,7 +11,7 @@ from maskwell.release.comparison import Compared, Comparison
 from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.release.public import PublicTable
 from maskwell.views import style
-from maskwell.views.wording import number
+from maskwell.views.wording import number, percent
 
 FEW = 24
 """Rows of a picture; a table beside it has the others."""
@@ -80,7 +80,7 @@ def changed_chart(comparison: Comparison) -> Any:
     import altair as alt
 
     rows = [
-        {"column": name, "share": count / comparison.n, "label": f"{count / comparison.n:.2%}  ({count:,})"}
+        {"column": name, "share": count / comparison.n, "label": f"{percent(count / comparison.n, 2)}  ({count:,})"}
         for name, count in comparison.changed_by_column.items()
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=_names([row["column"] for row in rows], "column"))
@@ -89,7 +89,7 @@ def changed_chart(comparison: Comparison) -> Any:
         base.mark_bar(color=style.ESTIMATE, opacity=0.7, height=12).encode(x=alt.X("share:Q", axis=axis)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
     ]
-    title = f"{comparison.changed:.1%} of the records changed in some column"
+    title = f"{percent(comparison.changed, 1)} of the records changed in some column"
     return _finished(layers, title, [], 380, alt.Step(24))
 
 
@@ -184,9 +184,9 @@ def cross_chart(table: Compared) -> Any:
             counts = f"{int(table.before[i, j]):,} → {int(table.after[i, j]):,}"
             rows.append({"first": first, "second": second, "shift": shift, "counts": counts})
     y = _names(list(table.levels[0]), "first", title=table.columns[0])
-    axis = alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False)
+    axis = alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False, labelOverlap=False)
     x = alt.X("second:N", sort=list(table.levels[1]), title=table.columns[1], axis=axis)
-    scale = alt.Scale(domain=[-3, 0, 3], range=[style.TRUTH, "#dee2e6", style.ESTIMATE], clamp=True)
+    scale = alt.Scale(domain=[-3, 0, 3], range=[style.TRUTH, "#dee2e6", style.ESTIMATE], clamp=True, interpolate="rgb")
     rect = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_rect()
@@ -245,7 +245,8 @@ def transition_chart(labels: Sequence[str], matrix: Any, title: str) -> Any:
         for i in range(len(labels))
         for j in range(len(labels))
     ]
-    axis = alt.Axis(orient="top", labelAngle=0 if len(labels) <= 6 else -60, domain=False, ticks=False)
+    short = max(map(len, labels)) <= 6
+    axis = alt.Axis(orient="top", labelAngle=0 if short else -60, domain=False, ticks=False, labelOverlap=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("true:N", sort=list(labels), title="true value", axis=axis),
         y=_names(list(labels), "released", title="released value"),
