@@ -422,3 +422,13 @@ def test_a_report_that_is_none_is_refused() -> None:
     np.testing.assert_array_equal(single.posterior(1), single.posterior({1}))
     with pytest.raises(mw.ReportError, match="none of the design's"):
         mw.audit(mw.designs.warner(truth_prob=0.7)).posterior("maybe")
+
+
+def test_the_summary_tells_the_audit_in_text() -> None:
+    found = mw.audit(mw.plan(4, mw.LDP(1)))
+    text = found.summary()
+    assert "which holds" in text
+    assert f"{found.parity:.6g}" in text
+    exposing = mw.audit(mw.designs.direct(3)).summary()
+    assert "prove the answer" in exposing
+    assert "warning: " in exposing

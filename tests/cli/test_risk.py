@@ -39,6 +39,14 @@ def test_the_text_is_the_summary(run: Run, persons: pa.Table) -> None:
     assert ran.text.strip() == assess(read("persons.parquet").table, ["sex", "age"], population_size=50_000).summary()
 
 
+def test_the_page_is_written(run: Run, persons: pa.Table) -> None:
+    write(persons, "persons.parquet")
+    ran = run("risk", "persons.parquet", "--keys", "sex,age", "--html", "risk.html")
+    assert "The report is in risk.html." in ran.text
+    assert "Which keys it comes from" in Path("risk.html").read_text(encoding="utf-8")
+    assert_refused(run("risk", "persons.parquet", "--keys", "sex", "--html", "persons.parquet"), "persons.parquet")
+
+
 def test_texts_that_mean_missing(run: Run) -> None:
     Path("a.csv").write_text("x,y\n?,1\na,N\na,2\n")
     ran = run("risk", "a.csv", "--keys", "x,y", "--na", "?", "--na", "N", "--json")

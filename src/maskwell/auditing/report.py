@@ -254,6 +254,12 @@ class Audit:
         """What the figures alone would hide, in plain sentences."""
         return cautions(self)
 
+    def summary(self) -> str:
+        """The audit in plain text."""
+        from maskwell.auditing.summary import summarize
+
+        return summarize(self)
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as JSON can hold them: fractions as text, infinite ones as None."""
         exact = ("exact_parity", "exact_l1", "exposure", "exact_guess_probability")

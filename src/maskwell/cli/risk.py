@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.microdata_options import FILE_HELP, NaOption, names_from
-from maskwell.cli.output import JsonOption, emit_json
+from maskwell.cli.output import JsonOption, emit_json, save
+from maskwell.cli.pages import HtmlOption, check_page
 
 
 class Model(StrEnum):
@@ -28,17 +29,19 @@ def risk(
     sensitive: Annotated[str, typer.Option("--sensitive", help="Columns whose diversity within cells counts.")] = "",
     model: Annotated[Model, typer.Option("--model", help="How cells of the population are modelled.")] = Model.stepwise,
     na: NaOption = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Measure the disclosure risk of a microdata file.
 
     \b
     Examples:
-      maskwell risk persons.parquet --keys sex,age,region --population 5000000
+      maskwell risk persons.parquet --keys sex,age,region --population 5000000 --html risk.html
       maskwell risk persons.dta --keys sex,age,region --weights weight --json
     """
     from maskwell.risk import assess
 
+    check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
     report = assess(
         _read(data, columns, diverse, weights, na or []),
@@ -48,10 +51,16 @@ def risk(
         sensitive=tuple(diverse),
         model=model.value,
     )
+    if html is not None:
+        from maskwell.views.risk_page import risk_page
+
+        save(html, risk_page(report))
     if json:
         emit_json(report.to_dict())
     else:
         typer.echo(report.summary().replace("weights= or population_size=", "--weights or --population"))
+        if html is not None:
+            typer.echo(f"The report is in {html}.")
 
 
 def _read(path: Path, keys: list[str], sensitive: list[str], weights: str | None, na: list[str]) -> Any:

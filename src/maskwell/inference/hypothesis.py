@@ -28,6 +28,10 @@ class HypothesisTest:
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({reference})"
         return f"{text}\n{self.advice}" if self.advice else text
 
+    def summary(self) -> str:
+        """The result in plain text: the same as ``str``."""
+        return str(self)
+
     def as_dict(self) -> dict[str, object]:
         """The result as plain values."""
         return {

@@ -20,15 +20,15 @@ def _file(report: RiskReport) -> Iterator[str]:
     from maskwell.risk.report import SIZES
 
     cells, n = report.cells, report.n
-    yield f"{n:,} records over {len(report.keys)} keys: {', '.join(report.keys)}"
+    yield f"{_counted(n, 'record')} over {_counted(len(report.keys), 'key')}: {', '.join(report.keys)}"
     yield f"{len(cells):,} of {cells.possible:,} possible cells are occupied"
     uniques = report.sample_uniques
-    yield f"{uniques:,} sample uniques ({_percent(uniques, n)}), {report.sample_doubles:,} records in pairs"
+    yield f"{_counted(uniques, 'sample unique')} ({_percent(uniques, n)}), {report.sample_doubles:,} records in pairs"
     below = ", ".join(f"{report.records_below(k):,} below {k}" for k in SIZES)
     yield f"records in cells by size: {below}; the file is {report.k}-anonymous"
     for key, count in report.missing.items():
         if count:
-            yield f"{key} is missing in {count:,} records; missing is treated as a category of its own"
+            yield f"{key} is missing in {_counted(count, 'record')}; missing is treated as a category of its own"
 
 
 def _population(report: RiskReport) -> Iterator[str]:
@@ -38,27 +38,29 @@ def _population(report: RiskReport) -> Iterator[str]:
         return
     uniques = report.sample_uniques
     yield f"in a population of {report.population_size:,.0f} (sampling fraction {found.fraction:.4g}), by the model:"
-    yield f"  tau1 = {found.tau1:,.1f} sample uniques are unique there ({_percent(found.tau1, uniques)} of them)"
-    yield f"  tau2 = {found.tau2:,.1f} matches with sample uniques are right ({_percent(found.tau2, uniques)})"
+    yield f"  tau1 = {_decimal(found.tau1)} sample uniques are unique there ({_percent(found.tau1, uniques)} of them)"
+    yield f"  tau2 = {_decimal(found.tau2)} matches with sample uniques are right ({_percent(found.tau2, uniques)})"
     yield f"  {found.expected_matches:,.1f} matches are right when all records are matched"
     yield f"individual risk: at most {report.records.max():.4g}, {report.records.sum():,.1f} correct matches expected"
-    yield f"model: {_model(found)}"
+    yield f"model: {model_words(found)}"
     if report.cells.population is not None:
         yield "  weights enter the individual risk; the model takes one sampling fraction for all cells"
     fit = found.misfit
-    yield f"  B1 = {fit.b1:,.1f} (z = {fit.z1:.1f}), B2 = {fit.b2:,.1f} (z = {fit.z2:.1f}): {_VERDICTS[fit.verdict]}"
+    b1, z1, b2, z2 = map(_decimal, (fit.b1, fit.z1, fit.b2, fit.z2))
+    yield f"  B1 = {b1} (z = {z1}), B2 = {b2} (z = {z2}): {VERDICTS[fit.verdict]}"
     if not found.fit.converged:
         yield f"  the fit stopped before it converged; its margins are off by up to {found.fit.gap:.2g} records"
 
 
-_VERDICTS = {
+VERDICTS = {
     "fits": "no sign of misfit",
     "too simple": "the model is too simple, and tau1 and tau2 are probably too high; add interactions",
     "too rich": "the model follows single records, and tau1 and tau2 are probably too low; leave out interactions",
 }
 
 
-def _model(found: Modelled) -> str:
+def model_words(found: Modelled) -> str:
+    """The model by name, with its interactions."""
     if not found.interactions:
         return f"{found.name}: keys independent" if found.name != "independence" else "independence"
     if found.name == "two-way":
@@ -70,7 +72,7 @@ def _diversity(report: RiskReport) -> Iterator[str]:
     for name, column in report.diversity.items():
         yield (
             f"{name}: {column.l_distinct}-diverse (entropy {column.l_entropy:.3g}); "
-            f"{column.revealed:,} records reveal it although others share their cell"
+            f"{_counted(column.revealed, 'record')} with it revealed although others share the cell"
         )
 
 
@@ -83,6 +85,16 @@ def _keys(report: RiskReport) -> Iterator[str]:
         yield (
             f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{driver.contribution:11.0%}"
         )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _decimal(value: float) -> str:
+    """One decimal, and never a negative zero."""
+    text = f"{value:,.1f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 
 
 def _percent(part: float, whole: float) -> str:
