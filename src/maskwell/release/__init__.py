@@ -5,6 +5,7 @@ from maskwell.release.information import Optimum, Price, most_informative, price
 from maskwell.release.neighbours import band, by_distance
 from maskwell.release.plan import ReleasePlan
 from maskwell.release.pram import PramRelease, pram
+from maskwell.release.risk_target import RiskTarget, epsilon_for_risk
 from maskwell.release.theta import theta_for, worst_risk
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "by_distance",
     "PramRelease",
     "most_informative",
+    "epsilon_for_risk",
+    "RiskTarget",
     "price_of_restriction",
     "Price",
     "Optimum",

@@ -11,7 +11,7 @@ Mutual information is not what an analyst estimates: ``design.added_variance`` s
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -37,8 +37,10 @@ _ROUNDING = 1e-14
 class Optimum:
     """A design, how informative it is and how informative any could be, in nats.
 
-    ``q`` is each category's chance of being released as it is (for an unrestricted design, whose reports are no
-    categories, None). ``vertex`` names the kind of vertex; ``parts`` counts how many parts the proof needed.
+    ``labels`` are the categories as they were named. Where they are cells of several columns, tuples, the design's own
+    categories are their positions; ``pram(..., matrix=optimum)`` takes either. ``q`` is each category's chance of being
+    released as it is (for an unrestricted design, whose reports are no categories, None). ``vertex`` names the kind of
+    vertex; ``parts`` counts how many parts the proof needed.
     """
 
     design: MatrixDesign = field(repr=False)
@@ -49,6 +51,7 @@ class Optimum:
     q: Vector | None = field(default=None, repr=False)
     vertex: str = ""
     parts: int = 0
+    labels: tuple[Any, ...] = field(default=(), repr=False)
 
     @property
     def gap(self) -> float:
@@ -97,17 +100,18 @@ def most_informative(
 ) -> Optimum:
     """The design at parity e^epsilon whose reports tell most about a population with proportions ``p``.
 
-    ``p`` is a list (``categories`` names its entries), a mapping from label to proportion or a pandas Series. The
-    design's integers never exceed the parity. ``restricted=False`` allows any shape, for at most 14 categories.
+    ``p`` is a list (``categories`` names its entries), a mapping from label to proportion or a pandas Series. Labels
+    may be tuples, the cells of several columns that change as one. The design's integers never exceed the parity.
+    ``restricted=False`` allows any shape, for at most 14 categories.
 
     >>> optimum = most_informative({"north": 0.5, "south": 0.3, "west": 0.2}, epsilon=2)
     >>> round(optimum.value, 4), optimum.proved, optimum.vertex
     (0.4012, True, 'v_α for all')
     """
-    labels, proportions = _population(p, categories)
-    demand = LDP(epsilon)
+    named, proportions = _population(p, categories)
+    labels = as_labels(len(named)) if _is_joint(named) else named
     find = _restricted if restricted else _unrestricted
-    return find(labels, proportions, demand)
+    return replace(find(labels, proportions, LDP(epsilon)), labels=named)
 
 
 def price_of_restriction(p: Any, epsilon: float | Fraction, *, categories: Iterable[Any] | None = None) -> Price:
@@ -207,7 +211,21 @@ def _report(labels: tuple[Label, ...], high: list[bool]) -> str:
     return " or ".join(str(label) for label, more in zip(labels, high, strict=True) if more) or "(any)"
 
 
-def _population(p: Any, categories: Iterable[Any] | None) -> tuple[tuple[Label, ...], Vector]:
+def _is_joint(labels: Iterable[Any]) -> bool:
+    return any(isinstance(label, tuple) for label in labels)
+
+
+def _named(categories: Any) -> tuple[Any, ...]:
+    """The labels, which may be cells of several columns."""
+    listed = list(categories) if isinstance(categories, Iterable) and not isinstance(categories, str) else None
+    if listed is None or not _is_joint(listed):
+        return as_labels(categories if listed is None else listed)
+    if len({len(cell) if isinstance(cell, tuple) else 0 for cell in listed}) > 1 or len(set(listed)) < len(listed):
+        raise DesignError("categories must be different cells with as many entries each, such as ('north', 30).")
+    return tuple(listed)
+
+
+def _population(p: Any, categories: Iterable[Any] | None) -> tuple[tuple[Any, ...], Vector]:
     """Labels and proportions that sum to 1."""
     if type(p).__module__.startswith("pandas") and hasattr(p, "to_dict"):
         p = p.to_dict()
@@ -221,7 +239,7 @@ def _population(p: Any, categories: Iterable[Any] | None) -> tuple[tuple[Label, 
         raise DesignError("p must hold a proportion for each category, as numbers.") from None
     if proportions.ndim != 1:
         raise DesignError(f"p must be one list of proportions; got an array of shape {proportions.shape}.")
-    labels = as_labels(len(proportions) if categories is None else categories)
+    labels = _named(len(proportions) if categories is None else categories)
     if len(labels) != len(proportions):
         raise DesignError(f"p has {len(proportions)} entries but categories names {len(labels)}; they must match.")
     if not np.isfinite(proportions).all() or proportions.min() < 0:

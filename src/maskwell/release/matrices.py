@@ -15,6 +15,7 @@ from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design
 from maskwell.designs.labels import shown
 from maskwell.errors import DataError, DesignError
+from maskwell.release.information import Optimum
 from maskwell.release.invariant import balanced_flows, drifting, mutual_flows, two_stage
 from maskwell.release.neighbours import kernel
 from maskwell.release.transitions import Transition, stage
@@ -116,7 +117,9 @@ def _decimal(value: Any, name: str) -> Fraction:
 
 
 def _by_stratum(matrix: Any) -> bool:
-    return isinstance(matrix, Mapping) and bool(matrix) and all(isinstance(m, Design) for m in matrix.values())
+    return (
+        isinstance(matrix, Mapping) and bool(matrix) and all(isinstance(m, (Design, Optimum)) for m in matrix.values())
+    )
 
 
 def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> Transition:
@@ -136,14 +139,20 @@ def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], l
     return path
 
 
+def _labelled(matrix: Design | Optimum) -> tuple[Design, Sequence[Any], Sequence[Any]]:
+    """A design with the names of its truths and reports; an optimum of joint cells names them by tuples."""
+    if isinstance(matrix, Optimum) and matrix.restricted:
+        return matrix.design, matrix.labels, matrix.labels
+    design = matrix.design if isinstance(matrix, Optimum) else matrix
+    return design, design.categories, design.report_labels()
+
+
 def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDArray[np.object_]:
     """``P[report, truth]`` over the categories that occur."""
-    if isinstance(matrix, Design):
-        reports = matrix.report_labels()
-        exact = matrix.matrix(exact=True)
-        columns = {
-            truth: dict(zip(reports, exact[:, j].tolist(), strict=True)) for j, truth in enumerate(matrix.categories)
-        }
+    if isinstance(matrix, (Design, Optimum)):
+        design, truths, reports = _labelled(matrix)
+        exact = design.matrix(exact=True)
+        columns = {truth: dict(zip(reports, exact[:, j].tolist(), strict=True)) for j, truth in enumerate(truths)}
     elif isinstance(matrix, Mapping) and all(isinstance(column, Mapping) for column in matrix.values()):
         columns = {truth: {r: _decimal(p, "matrix") for r, p in column.items()} for truth, column in matrix.items()}
     else:

@@ -82,7 +82,8 @@ def pram(
     ``columns`` is a column, or several that change as one: their categories are then tuples, those that occur.
 
     Say how much changes in one of three ways. ``matrix`` is a design with the column's categories
-    (``designs.from_matrix(P, categories)``) or ``{truth: {report: chance}}``; with strata, also a design for each.
+    (``designs.from_matrix(P, categories)``), what ``most_informative`` or ``epsilon_for_risk`` found, also for several
+    columns, or ``{truth: {report: chance}}``; with strata, also a design for each.
     Labels decide, never positions. ``diagonal`` is the chance of staying, one number or one by category, and is kept
     exactly. ``least_diagonal`` lets a category stay more often where frequencies could not be kept otherwise.
 

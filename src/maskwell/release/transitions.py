@@ -22,6 +22,7 @@ from maskwell.sampling.entropy import Codes, Words
 from maskwell.sampling.plans import TOTAL, Packed, code_type
 
 LARGEST_TOTAL = 1 << 63
+"""Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         for column in self.columns:
-            if min(column) < 0 or not 0 < sum(column) <= LARGEST_TOTAL or len(column) != len(self.columns):
-                raise DesignError(
-                    f"weights must be non-negative, k of them by column, and sum to at most {LARGEST_TOTAL}."
-                )
+            if min(column) < 0 or not 0 < sum(column) <= TOTAL or len(column) != len(self.columns):
+                raise DesignError(f"weights must be non-negative, k of them by column, and sum to at most {TOTAL}.")
 
     def matrix(self) -> NDArray[np.object_]:
         """``P[report, truth]`` as fractions."""
@@ -110,7 +109,10 @@ class ColumnPlan:
 
     @cached_property
     def _arrays(self) -> list[tuple[NDArray[np.int64], NDArray[np.uint64], np.uint64, np.uint64]]:
-        """By truth: the possible reports, their cumulative weights but the last, the total, the largest fair number."""
+        """By truth: the possible reports, their cumulative weights but the last, the total, the largest fair number.
+
+        A total of 2^64 stands as 0, as no 64-bit number holds it.
+        """
         out = []
         for column in self.columns:
             possible = [i for i, w in enumerate(column) if w]
@@ -118,7 +120,9 @@ class ColumnPlan:
             cumulative = list(accumulate(column[i] for i in possible))[:-1]
             # A number is used if it lies below the largest multiple of the total.
             largest = TOTAL - TOTAL % total - 1
-            out.append((np.array(possible), np.array(cumulative, np.uint64), np.uint64(total), np.uint64(largest)))
+            out.append(
+                (np.array(possible), np.array(cumulative, np.uint64), np.uint64(total % TOTAL), np.uint64(largest))
+            )
         return out
 
     def empty(self, n: int) -> Packed:
@@ -136,7 +140,8 @@ class ColumnPlan:
                     32
                 )
                 fair = number <= largest
-                out[pending[fair]] = possible[np.searchsorted(cumulative, number[fair] % total, side="right")]
+                below = number[fair] % total if total else number[fair]
+                out[pending[fair]] = possible[np.searchsorted(cumulative, below, side="right")]
                 pending = pending[~fair]
                 if not len(pending):
                     break
