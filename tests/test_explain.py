@@ -263,13 +263,31 @@ def test_instructions_follow_the_procedure() -> None:
         "crosswise": str(explain(designs.crosswise(labels, innocuous_prob=Fraction(1, 4)))),
         "kuk": str(explain(designs.kuk(labels, red_if_yes=0.8, red_if_no=0.4, draws=4))),
     }
-    assert "Out of 100 spins about 17 point to the statement that your answer is “took drugs”" in shown["warner"]
-    assert "Of 100 such cards about 12 tell you to say “did not”" in shown["forced"]
+    assert "Of the spinner's 12 equal parts 2 bear the statement that your answer is “took drugs”" in shown["warner"]
+    assert "Of 16 such cards 2 tell you to say “did not”" in shown["forced"]
     assert "70 show the question of this survey" in shown["unrelated"]
     assert "25 would truthfully answer “took drugs” to the harmless question" in shown["unrelated"]
     assert "to which 25 of 100 people would truthfully answer “took drugs”" in shown["crosswise"]
     assert "80 are red in the first pack and 40 in the second" in shown["kuk"]
     assert "draw 4 cards" in shown["kuk"]
+
+
+@pytest.mark.parametrize(
+    ("truth_prob", "parts"),
+    [(0.8, "100 equal parts 80"), (Fraction(2, 3), "3 equal parts 2"), (1 / 3 + 0.4, "15 equal parts 11")],
+)
+def test_a_device_gives_the_chances_of_the_design(truth_prob: float | Fraction, parts: str) -> None:
+    """Whoever cuts the spinner as it is read out asks with the design's own chance, not with a rounded one."""
+    assert f"Of the spinner's {parts} bear" in str(explain(designs.warner(truth_prob=truth_prob)))
+
+
+def test_a_device_that_needs_too_many_parts_is_called_approximate() -> None:
+    assert "100 equal parts about 73 bear" in str(explain(designs.warner(truth_prob=0.7312345)))
+
+
+def test_the_factor_of_a_second_record_is_told_as_precisely_as_that_of_the_first() -> None:
+    design = designs.gamma_diagonal(4, epsilon=1.5)
+    assert "would grow from 4.49 to 20.1." in str(explain(design, "interviewer"))
 
 
 def test_the_question_itself_is_not_explained_as_a_procedure_when_it_is_none() -> None:

@@ -117,8 +117,8 @@ def _interviewer(design: Design) -> Iterator[Sentence]:
             "Never start again for the same person: the factor by which records can shift anybody's odds about an "
             "answer would grow from {once} to {again}.",
             {
-                "once": decimal(parity, "parity", "up", 2),
-                "again": decimal(parity**2, "parity of a second record", "up", 2),
+                "once": decimal(parity, "parity", "up", 3),
+                "again": decimal(parity**2, "parity of a second record", "up", 3),
             },
         )
         return
@@ -204,5 +204,5 @@ def _together(design: ProductDesign, audience: Audience) -> Iterator[Sentence]:
     else:
         yield Sentence(
             "All records of a person together shift anybody's odds by a factor of {parity} at most.",
-            {"parity": decimal(parity, "parity", "up", 2)},
+            {"parity": decimal(parity, "parity", "up", 3)},
         )

@@ -6,7 +6,7 @@ The words follow the named design; the chances are recovered from its matrix, so
 from collections.abc import Callable
 from fractions import Fraction
 
-from maskwell.auditing.stated import Chance, Sentence, frequencies, plain
+from maskwell.auditing.stated import Chance, Sentence, device, frequencies, plain
 from maskwell.designs.base import Design
 from maskwell.designs.matrix import MatrixDesign
 
@@ -33,9 +33,9 @@ def _warner(matrix: Rows, labels: Labels) -> tuple[Sentence, ...]:
     return (
         Sentence("Spin the spinner where nobody else can see it."),
         Sentence(
-            "Out of {base} spins {statement} point to the statement that your answer is {yes}, the others to the "
-            "statement that it is {no}.",
-            frequencies(statement=Chance(matrix[0][0], "statement")),
+            "Of the spinner's {base} equal parts {statement} bear the statement that your answer is {yes}, the others "
+            "the statement that it is {no}.",
+            device(statement=Chance(matrix[0][0], "statement")),
             {"yes": labels["yes"], "no": labels["no"]},
         ),
         Sentence(
@@ -60,7 +60,7 @@ def _forced_response(matrix: Rows, labels: Labels) -> tuple[Sentence, ...]:
         Sentence("Draw a card where nobody else can see it, and put it back afterwards."),
         Sentence(
             f"Of {{base}} such cards {orders}, whatever your answer is; {{free}} tell you to give your true answer.",
-            frequencies(**counts, free=free),
+            device(**counts, free=free),
             {name: labels[name] for name in ("yes", "no") if f"say_{name}" in counts},
         ),
         Sentence("Do what your card says, and tell nobody which card it was."),
@@ -75,7 +75,7 @@ def _unrelated_question(matrix: Rows, labels: Labels) -> tuple[Sentence, ...]:
         Sentence("Draw a card where nobody else can see it, and put it back afterwards."),
         Sentence(
             "Of {base} such cards {cards} show the question of this survey, the others a harmless question.",
-            frequencies(cards=Chance(sensitive, "question of the survey")),
+            device(cards=Chance(sensitive, "question of the survey")),
         ),
         Sentence(
             "Of {base} people {people} would truthfully answer {yes} to the harmless question.",
@@ -105,7 +105,7 @@ def _crosswise(matrix: Rows, labels: Labels) -> tuple[Sentence, ...]:
 def _kuk(matrix: Rows, labels: Labels) -> tuple[Sentence, ...]:
     draws = len(matrix) - 1
     red = [sum((count * row[j] for count, row in enumerate(matrix)), Fraction(0)) / draws for j in (0, 1)]
-    counts = frequencies(red_if_yes=Chance(red[0], "red if yes"), red_if_no=Chance(red[1], "red if no"))
+    counts = device(red_if_yes=Chance(red[0], "red if yes"), red_if_no=Chance(red[1], "red if no"))
     drawing = "{draws} card" if draws == 1 else "{draws} cards, putting each back before the next,"
     return (
         Sentence(

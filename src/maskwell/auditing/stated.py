@@ -17,6 +17,7 @@ Exact = Fraction | int | float
 _BASES = tuple(10**power for power in range(2, 19))
 # A count may misstate a chance by an eighth of it.
 _CLOSE = Fraction(1, 8)
+_MOST_CARDS = 1000
 # Off by less than this part of a person, a count is not called approximate.
 _AS_GOOD_AS_EXACT = Fraction(1, 1000)
 # A float such as 0.8 is not quite four fifths; this much is not rounded outward to the next digit.
@@ -98,6 +99,24 @@ def frequencies(**chances: Chance) -> dict[str, Number]:
     base = next((b for b in _BASES if all(_fits(c, b) for c in chances.values())), _BASES[-1])
     counts = {name: _count(chance, base) for name, chance in chances.items()}
     return {**counts, "base": Number(f"{base:,}", base, "base")}
+
+
+def device(**chances: Chance) -> dict[str, Number]:
+    """Counts of cards or of marks on a spinner, out of a number for which all are whole, wherever 1,000 are enough.
+
+    What somebody is to build must give the chances that the design has: 11 of 15 cards, and not about 73 of 100.
+
+    >>> {name: number.text for name, number in device(statement=Chance(Fraction(11, 15), "chance")).items()}
+    {'statement': '11', 'base': '15'}
+    """
+    simple = [chance.value.limit_denominator(_MOST_CARDS) for chance in chances.values()]
+    whole = math.lcm(*(value.denominator for value in simple))
+    near = all(abs(s - c.value) <= _FLOAT_ERROR for s, c in zip(simple, chances.values(), strict=True))
+    bases = (b for b in (100, *range(whole, _MOST_CARDS + 1, whole)) if b % whole == 0)
+    base = next((b for b in bases if all(value == 0 or value * b >= 2 for value in simple)), None)
+    if not near or base is None:
+        return frequencies(**chances)
+    return {**{name: _count(chance, base) for name, chance in chances.items()}, "base": plain(base, "base")}
 
 
 def _round(value: Fraction, rounding: Rounding) -> int:

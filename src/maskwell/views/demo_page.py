@@ -10,7 +10,7 @@ import numpy as np
 
 from maskwell.views.compare import compare
 from maskwell.views.demo_release import section
-from maskwell.views.demo_text import TOP, rate, verdict
+from maskwell.views.demo_text import TOP, coverage, privacy_and_precision, rate, verdict
 from maskwell.views.estimate import chart
 from maskwell.views.page import Facts, Figure, Section, Table, Text, page
 from maskwell.views.wording import decimals_for, number, percent, report_words
@@ -95,17 +95,7 @@ def _race(result: DemoResult, pictures: Figures) -> Section:
 def _side_by_side(trials: dict[str, Trial]) -> Table:
     best = next(iter(trials.values())).worth
     rows = [
-        [
-            name,
-            report_words(trial.design).removesuffix(" categories"),
-            f"{trial.audit.epsilon:.4f}",
-            f"{trial.audit.parity:.3f}",
-            f"{trial.audit.added_variance:.3f}",
-            f"±{100 * trial.margin:.2f}",
-            f"{trial.worth:.3f}",
-            f"× {best / trial.worth:.2f}",
-            f"{trial.covered} of {trial.design.k}",
-        ]
+        [*privacy_and_precision(name, trial), f"× {best / trial.worth:.2f}", coverage(trial)]
         for name, trial in trials.items()
     ]
     header = [

@@ -40,19 +40,7 @@ def race(trials: dict[str, Trial]) -> list[str]:
         ["", "a report", "ε", "odds", "added", "95 %", "", "truths"],
         ["design", "names", "exact", "shift ≤", "var.", "margin", "worth", "covered"],
     ]
-    for name, trial in trials.items():
-        rows.append(
-            [
-                name,
-                report_words(trial.design).removesuffix(" categories"),
-                f"{trial.audit.epsilon:.4f}",
-                f"{trial.audit.parity:.3f}",
-                f"{trial.audit.added_variance:.3f}",
-                f"±{100 * trial.margin:.2f}",
-                f"{trial.worth:.3f}",
-                f"{trial.covered} of {trial.design.k}",
-            ]
-        )
+    rows += [[*privacy_and_precision(name, trial), coverage(trial)] for name, trial in trials.items()]
     remarks = (
         f"{verdict(trials)} The plan chose {planned}: the least worst-case error at this privacy. Margin: mean "
         "half-width in percentage points. Worth: what a report tells, in answers given openly."
@@ -65,6 +53,24 @@ def race(trials: dict[str, Trial]) -> list[str]:
         *_around_the_truth(trials),
         "",
     ]
+
+
+def privacy_and_precision(name: str, trial: Trial) -> list[str]:
+    """A design, what its reports name, ε, odds shift, added variance, margin and worth."""
+    return [
+        name,
+        report_words(trial.design).removesuffix(" categories"),
+        f"{trial.audit.epsilon:.4f}",
+        f"{trial.audit.parity:.3f}",
+        f"{trial.audit.added_variance:.3f}",
+        f"±{100 * trial.margin:.2f}",
+        f"{trial.worth:.3f}",
+    ]
+
+
+def coverage(trial: Trial) -> str:
+    """How many truths lie in their intervals."""
+    return f"{trial.covered} of {trial.design.k}"
 
 
 def verdict(trials: dict[str, Trial]) -> str:

@@ -6,6 +6,7 @@ Each has a section of its own name in ``docs/threat_model.md``; the numbers are 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from maskwell.auditing import Audit
@@ -37,39 +38,50 @@ def threats(audit: Audit) -> list[Threat]:
     ]
 
 
+def _limited(limit: float, words: Callable[[], str], unlimited: str) -> str:
+    """What can be said in numbers where there is a limit, and what holds where there is none."""
+    return words() if math.isfinite(limit) else unlimited
+
+
 def _repeated(audit: Audit) -> str:
-    if math.isfinite(audit.parity):
-        twice = repeat(audit.design, 2).parity
-        return (
-            f"A second fresh report of the same answer raises the parity from {audit.parity:.4g} to {twice:.4g}; keep "
-            "and repeat the first report instead."
-        )
-    return "A second fresh report of the same answer can rule out what the first left possible; repeat the first one."
+    return _limited(
+        audit.parity,
+        lambda: (
+            f"A second fresh report of the same answer raises the parity from {audit.parity:.4g} to "
+            f"{repeat(audit.design, 2).parity:.4g}; keep and repeat the first report instead."
+        ),
+        "A second fresh report of the same answer can rule out what the first left possible; repeat the first one.",
+    )
 
 
 def _pooled(audit: Audit) -> str:
-    if math.isfinite(audit.epsilon):
-        return (
+    return _limited(
+        audit.epsilon,
+        lambda: (
             f"Whoever pools a person's reports adds their ε: this question takes {audit.epsilon:.4g} of the total, and "
             "related questions tell about this one."
-        )
-    return "Whoever pools a person's reports can rule out more than each of them does; there is no total to state."
+        ),
+        "Whoever pools a person's reports can rule out more than each of them does; there is no total to state.",
+    )
 
 
 def _false_report(audit: Audit) -> str:
-    influence = audit.report_influence
-    if math.isfinite(influence):
-        return (
-            f"One invented report can add up to {influence:.3g} respondents to a category; a few false "
+    return _limited(
+        audit.report_influence,
+        lambda: (
+            f"One invented report can add up to {audit.report_influence:.3g} respondents to a category; a few false "
             "reports can move an estimate."
-        )
-    return "Invented reports cannot be told from honest ones."
+        ),
+        "Invented reports cannot be told from honest ones.",
+    )
 
 
 def _side_information(audit: Audit) -> str:
-    if math.isfinite(audit.parity):
-        return (
+    return _limited(
+        audit.parity,
+        lambda: (
             f"Who knows much already stays nearly as sure as before: the factor {audit.parity:.4g} limits what the "
             "report adds, not what is known from elsewhere."
-        )
-    return "Who can rule some answers out from elsewhere may learn the truth from one report: the limit is infinite."
+        ),
+        "Who can rule some answers out from elsewhere may learn the truth from one report: the limit is infinite.",
+    )
