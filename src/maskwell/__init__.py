@@ -1,6 +1,6 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import designs, planning, release, risk
+from maskwell import designs, microdata, planning, release, risk
 from maskwell.auditing import Audit, audit, audit_sampler, codebook, dominates, equivalent, explain, improve
 from maskwell.demands import (
     LDP,
@@ -68,6 +68,7 @@ __all__ = [
     "improve",
     "plan",
     "planning",
+    "microdata",
     "release",
     "risk",
     "MaskwellError",
