@@ -310,6 +310,19 @@ def test_damaged_files_are_refused_in_one_line(tmp_path: Path, suffix: str, harm
     assert path.name in str(caught.value)
 
 
+@pytest.mark.parametrize(("place", "byte"), [(180, 5), (194, 1), (384, 69), (385, 1)])
+def test_a_dictionary_that_brings_the_parser_down_is_refused(tmp_path: Path, place: int, byte: int) -> None:
+    """A labelled number that claims to be text, or is shown as text; labels of a variable that is not there."""
+    path = tmp_path / "a.sav"
+    sex = pa.array(["m", "f"] * 50).dictionary_encode()
+    write(pa.table({"sex": sex, "x": [1.5, None] * 50, "i": range(100), "s": [SECRET, "b"] * 50}), path)
+    data = bytearray(path.read_bytes())
+    data[place] = byte
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="damaged"):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("text", "about"),
     [

@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from maskwell.errors import DataError
+from maskwell.microdata.spss_dictionary import is_sound
+
+# A cell takes a byte or more; in SPSS files bytes may be compressed, by a factor of a thousand at most.
+_CELLS_PER_BYTE = {"dta": 1, "sav": 2000}
 
 
 def parse(path: Path, kind: str) -> tuple[dict[str, list[Any]], Any]:
@@ -15,10 +19,19 @@ def parse(path: Path, kind: str) -> tuple[dict[str, list[Any]], Any]:
 
     reader = {"dta": pyreadstat.read_dta, "sav": pyreadstat.read_sav}[kind]
     damaged = f"{path.name!r} cannot be read: it is truncated, damaged, or no .{kind} file."
+    if kind == "sav" and not is_sound(path):
+        raise DataError(damaged)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            _, announced = reader(path, metadataonly=True, output_format="dict")
+            # A damaged header may announce more rows than there is memory for.
+            cells = (announced.number_rows or 0) * announced.number_columns
+            if cells > _CELLS_PER_BYTE[kind] * path.stat().st_size:
+                raise DataError(damaged)
             data, meta = reader(path, output_format="dict", user_missing=True, disable_datetime_conversion=True)
+    except DataError:
+        raise
     except Warning:
         raise DataError(f"{path.name!r} has two columns of one name; rename one.") from None
     # Its messages may quote a cell, and a damaged file may fail anywhere.
