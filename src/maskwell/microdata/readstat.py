@@ -26,7 +26,7 @@ def parse(path: Path, kind: str) -> tuple[dict[str, list[Any]], Any]:
             warnings.simplefilter("error")
             _, announced = reader(path, metadataonly=True, output_format="dict")
             # A damaged header may announce more rows than there is memory for.
-            cells = (announced.number_rows or 0) * announced.number_columns
+            cells = (announced.number_rows or 0) * len(announced.column_names)
             if cells > _CELLS_PER_BYTE[kind] * path.stat().st_size:
                 raise DataError(damaged)
             data, meta = reader(path, output_format="dict", user_missing=True, disable_datetime_conversion=True)
