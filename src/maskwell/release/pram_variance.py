@@ -56,8 +56,9 @@ def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments
     true = np.ravel_multi_index((*(part.label_of_row for part in parts), rest.set_of_row), sizes)
     expected, variance = np.zeros(shape), np.zeros(shape)
     levels = [_levels(part.step, original, first) for part in parts]
-    for h in range(len(first)):
-        held = np.bincount(true[stratum == h], minlength=math.prod(sizes)).reshape(sizes).astype(float)
+    by_stratum = np.split(true[np.argsort(stratum, kind="stable")], np.cumsum(np.bincount(stratum))[:-1])
+    for h, own_true in enumerate(by_stratum):
+        held = np.bincount(own_true, minlength=math.prod(sizes)).reshape(sizes).astype(float)
         chances = [part.fold @ part.step.transitions[own[h]].floats for part, own in zip(parts, levels, strict=True)]
         mean = _applied(held, chances)
         expected += mean

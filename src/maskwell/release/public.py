@@ -90,21 +90,32 @@ class PublicMatrix:
     matrix: Floats
 
 
+@dataclass(frozen=True)
+class Moved:
+    """Columns that may differ and were changed as one."""
+
+    columns: tuple[str, ...]
+    within: tuple[tuple[str, tuple[str, ...]], ...]
+    """Columns, with the groups they were cut into if they were, within which values changed and which none left."""
+    unbiased: bool
+    """Whether counts by these columns are right on average."""
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The columns with which counts can be crossed and stay right on average."""
+        return tuple(name for name, groups in self.within if not groups)
+
+
 @dataclass(frozen=True, eq=False)
 class PublicView:
     """All that the external page says of a release."""
 
     n: int
     method: Literal["limit_identification", "pram"]
-    groups: tuple[tuple[str, ...], ...]
-    """The columns that may differ, those together that move as one."""
+    moved: tuple[Moved, ...]
     kept: tuple[str, ...]
     """The columns that are as they were."""
-    partition: tuple[tuple[str, tuple[str, ...]], ...]
-    """Columns and, where they were grouped, their groups, that no record has left."""
     together: str | None
-    distorted: tuple[str, ...]
-    """Columns whose released counts are not right on average."""
     tables: tuple[PublicTable, ...]
     limit: float | None
     matrices: tuple[PublicMatrix, ...] = ()
@@ -112,7 +123,12 @@ class PublicView:
     @property
     def moving(self) -> tuple[str, ...]:
         """The columns that may differ."""
-        return tuple(name for group in self.groups for name in group)
+        return tuple(name for moved in self.moved for name in moved.columns)
+
+    @property
+    def distorted(self) -> tuple[str, ...]:
+        """The columns whose released counts are not right on average."""
+        return tuple(name for moved in self.moved if not moved.unbiased for name in moved.columns)
 
 
 def public_view(release: Release | PramRelease, publish_limit: bool, of: Sequence[Any]) -> PublicView:
@@ -150,14 +166,13 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         kind = _kind(columns, moving, {*request.keys, *still}, by_record=request.together is None)
         return _table(release.table, named, release.added_variance(named), kind, kind != "weakened")
 
+    within = tuple((name, () if name in still else levels) for name, levels in groups.items())
     return PublicView(
         setup.n,
         "limit_identification",
-        (moving,) if moving else (),
+        (Moved(moving, within, unbiased=True),) if moving else (),
         tuple(name for name in column_names(release.table) if name not in moving),
-        tuple((name, () if name in still else levels) for name, levels in groups.items()),
         request.together,
-        (),
         tuple(table(named) for named in (*moving, *_further(of, moving))),
         float(request.xi) if publish_limit else None,
     )
@@ -191,11 +206,9 @@ def _steps(release: PramRelease, publish_limit: bool, of: Sequence[Any]) -> Publ
     return PublicView(
         release.n,
         "pram",
-        tuple(step.columns for step in steps),
+        tuple(Moved(s.columns, tuple((name, ()) for name in s.strata), s not in distorting) for s in steps),
         tuple(name for name in column_names(release.table) if name not in moving),
-        tuple((name, ()) for name in dict.fromkeys(name for step in steps for name in step.strata)),
         None,
-        tuple(name for step in distorting for name in step.columns),
         tuple(table(named) for named in (*moving, *_further(of, moving))),
         None,
         tuple(made for step in distorting for made in _matrices(step)) if publish_limit else (),

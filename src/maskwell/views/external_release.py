@@ -34,7 +34,7 @@ def external_sections(view: PublicView) -> str:
     ]
     moving = listed(view.moving) if view.moving else "no column"
     lead = (
-        f"{view.n:,} records. To protect the people in it, some values of {moving} were exchanged at random before the "
+        f"{view.n:,} records. To protect the people in it, some values of {moving} were changed at random before the "
         "file was released."
     )
     made = datetime.now().astimezone().strftime("%Y-%m-%d")
@@ -48,7 +48,7 @@ def _headline(view: PublicView) -> Facts:
     if view.distorted:
         items.append(("distorted", f"are counts by {listed(view.distorted)} until they are corrected"))
     else:
-        items.append(("unbiased", "are counts by the columns that were exchanged together"))
+        items.append(("unbiased", "are counts by the columns that were changed together"))
     if view.limit is not None:
         items.append((f"{100 * view.limit:.4g} %", "is the most that anybody can be sure of a match"))
     return Facts(items)
@@ -68,12 +68,11 @@ def _done(view: PublicView) -> Section:
         if view.together:
             blocks.append(Text(f"All records with the same {view.together} were moved as one."))
     else:
-        for group in view.groups:
+        for moved in view.moved:
+            as_one = ", all of these columns as one" if len(moved.columns) > 1 else ""
+            inside = f", separately for each {listed(moved.strata)}" if moved.strata else ""
             blocks.append(
-                Text(
-                    f"The value of {listed(group)} was replaced at random in some records"
-                    + (", all of these columns together." if len(group) > 1 else ".")
-                )
+                Text(f"The value of {listed(moved.columns)} was replaced at random in some records{as_one}{inside}.")
             )
     if view.limit is not None:
         blocks.append(
@@ -88,54 +87,58 @@ def _done(view: PublicView) -> Section:
 
 def _kept(view: PublicView) -> Table:
     rows = [[name, "may differ from the truth"] for name in view.moving]
-    groups = dict(view.partition)
+    groups = {name: groups for moved in view.moved for name, groups in moved.within}
     for i, name in enumerate(view.moving):
         if groups.get(name):
             rows[i][1] += f"; no record has left its group: {'; '.join(groups[name])}"
     for name in view.kept:
         words = "as it was"
-        if name in groups:
+        if name in groups and len(view.moved) == 1:
             words += "; values were exchanged only among records that agree in it"
+            words += f", by these groups: {'; '.join(groups[name])}" if groups[name] else ""
         rows.append([name, words])
     return Table("Column by column", ["column", "in this file"], rows, "<=")
 
 
 def _analysis(view: PublicView) -> Section:
     blocks: list[Block] = []
-    if view.moving and not view.distorted:
-        blocks += [*_averages(view), *_errors(view), *_example(view)]
+    if any(moved.unbiased for moved in view.moved):
+        blocks += [_averages(view), *_weakened(view), *_errors(view), *_example(view)]
     if view.distorted:
         blocks += _corrections(view)
     blocks += [_bounds(view)] if any(table.error is not None for table in view.tables) else []
     return Section("How to analyse it", blocks)
 
 
-def _averages(view: PublicView) -> list[Block]:
-    within = [name for name, groups in view.partition if name in view.kept]
-    words = "Counts and shares by " + "; or by ".join(listed(group) for group in view.groups)
-    if view.together:
-        words = words.replace("Counts and shares", f"Counts and shares of groups (one record for each {view.together})")
-    if within:
-        words += f", also together with {listed(within)},"
-    blocks: list[Block] = [
+def _averages(view: PublicView) -> Text:
+    ways = []
+    for moved in view.moved:
+        if moved.unbiased:
+            crossed = f" (also together with {listed(moved.strata)})" if moved.strata else ""
+            ways.append(f"{listed(moved.columns)}{crossed}")
+    what = f"of groups (one record for each {view.together}) " if view.together else ""
+    return Text(
+        f"Counts and shares {what}by {', or by '.join(ways)} can be used as they are: over all the ways in which "
+        "chance could have decided, they are on average the true ones. Only their standard errors grow."
+    )
+
+
+def _weakened(view: PublicView) -> list[Block]:
+    strata = {name for moved in view.moved for name in moved.strata}
+    others = [name for name in view.kept if name not in strata]
+    pairs = []
+    if others:
+        pairs.append(f"and columns that were not ({listed(others[:6])}{' …' if len(others) > 6 else ''})")
+    if len(view.moved) > 1:
+        pairs.append("and columns that were changed separately")
+    if not pairs:
+        return []
+    return [
         Text(
-            f"{words} can be used as they are: over all the ways in which chance could have decided, they are on "
-            "average the true ones. Only their standard errors grow."
+            f"Associations between columns that were changed {', '.join(pairs)} are on average weaker in this file "
+            "than in truth: slopes and correlations are drawn towards zero."
         )
     ]
-    others = [name for name in view.kept if name not in within]
-    if others or len(view.groups) > 1:
-        with_others = f" and columns that were not ({listed(others[:6])}{' …' if len(others) > 6 else ''})" * bool(
-            others
-        )
-        between = " or between columns that were exchanged separately" * (len(view.groups) > 1)
-        blocks.append(
-            Text(
-                f"Associations between columns that were exchanged{with_others}{between} are on average weaker in "
-                "this file than in truth: slopes and correlations are drawn towards zero."
-            )
-        )
-    return blocks
 
 
 def _errors(view: PublicView) -> list[Block]:
@@ -233,9 +236,10 @@ def _frequencies(view: PublicView) -> Section:
 
 
 def _counts(table: PublicTable) -> Table:
-    header = [*table.columns, "count", "share", "sampling error"]
-    figures = [[f"{value:,.1f}" for value in table.sampling_error.tolist()]]
+    header, figures = [*table.columns, "count", "share"], []
     if table.added_error is not None:
+        header.append("sampling error")
+        figures.append([f"{value:,.1f}" for value in table.sampling_error.tolist()])
         total = np.hypot(table.sampling_error, table.added_error)
         header += ["added, at most about", "together"]
         figures += [[f"{value:,.3g}" for value in table.added_error.tolist()], [f"{v:,.1f}" for v in total.tolist()]]
@@ -263,7 +267,7 @@ def _withheld(view: PublicView) -> Section:
         [
             Text(
                 "How many records were changed and which, how many combinations were rare, the chances by which values "
-                "were exchanged, the true counts, and the random numbers are withheld, as they would help to undo "
+                "were changed, the true counts, and the random numbers are withheld, as they would help to undo "
                 "what protects the people in this file. Bounds are rounded up generously for the same reason."
             ),
             Text(

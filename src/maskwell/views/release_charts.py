@@ -114,7 +114,9 @@ def difference_chart(table: Compared) -> Any:
         made = base.transform_calculate(low=f"-datum.{field}", what=f"'{name}'")
         mark = made.mark_bar(height=thick, opacity=opacity)
         return mark.encode(
-            x=alt.X("low:Q", title="records"), x2=f"{field}:Q", color=alt.Color("what:N", scale=colours, title=None)
+            x=alt.X("low:Q", title="records", axis=alt.Axis(tickCount=6)),
+            x2=f"{field}:Q",
+            color=alt.Color("what:N", scale=colours, title=None),
         )
 
     names = ["sampling, 95 %", "release, 95 %", "what happened"]
