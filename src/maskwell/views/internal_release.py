@@ -9,6 +9,7 @@ import numpy as np
 
 from maskwell.release import PramRelease, Release
 from maskwell.release.comparison import Compared, Comparison
+from maskwell.release.giveaways import giveaways
 from maskwell.release.matches import Matches
 from maskwell.release.partition import read_spec
 from maskwell.risk.report import SIZES
@@ -21,7 +22,6 @@ SEEDED = (
     "this file away; release it again without a seed, or with a secret key."
 )
 _MOST_ROWS = 100
-_DECIDES = 0.9
 _WIDEST = 16
 _MOST_FIGURES = 8
 
@@ -41,18 +41,9 @@ def changes(comparison: Comparison) -> Section:
     )
 
 
-def telltales(comparison: Comparison) -> list[str]:
+def telltales(original: Any, comparison: Comparison) -> list[str]:
     """Warnings of columns that stay and thereby give away which records moved."""
-    found = []
-    for one in comparison.associations:
-        fixed = [name for name in one.columns if name not in comparison.moving]
-        if fixed and one.before > _DECIDES:
-            (moving,) = set(one.columns) - set(fixed)
-            found.append(
-                f"{fixed[0]} stays as it is but all but decides {moving} (Cramér's V {one.before:.3f}): whoever "
-                "compares the two sees which records moved, and their true value. Make it a key as well, or leave it "
-                "out of the file."
-            )
+    found = [str(giveaway) for giveaway in giveaways(original, comparison.moving)]
     impossible = {pair: count for pair, count in comparison.impossible.items() if count}
     if impossible:
         listed = ", ".join(f"{' × '.join(pair)} {count:,}" for pair, count in impossible.items())
