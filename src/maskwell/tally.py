@@ -148,14 +148,18 @@ class Tally:
         return self.kept_patterns.squares
 
     def marginal(self, name: str) -> Tally:
-        """The tally of one variable of a product."""
+        """The tally of one variable of a product, as if its reports had been tallied alone, with patterns.
+
+        Who is missing from one variable of a joint report is missing from all.
+        """
         if not isinstance(self.design, ProductDesign) or self.kept_patterns is None:
             raise ReportError("marginal(name) needs the tally of a product design, with its patterns kept.")
         part, kept = self.design.part(name), self.kept_patterns
         packed = self.design.split(kept.packed)[self.design.names.index(name)]
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.count(packed, kept.squares)
-        return Tally(part, counts, self.n, self.missing, squares)
+        own = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
+        return Tally(part, counts, self.n, self.missing, squares, own)
 
     @property
     def patterns(self) -> Patterns | None:

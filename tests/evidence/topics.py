@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from tests.evidence import coverage, exact_coverage, masking, parity, sampler, sums, weights
+from tests.evidence import (
+    coverage,
+    exact_coverage,
+    independence_power,
+    independence_size,
+    masking,
+    parity,
+    sampler,
+    sums,
+    weights,
+)
 from tests.evidence.record import Result, Size
 
 TOPICS: dict[str, Callable[[Size], Result]] = {
@@ -13,4 +23,6 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "exact_coverage": exact_coverage.run,
     "sums": sums.run,
     "weights": weights.run,
+    "independence_size": independence_size.run,
+    "independence_power": independence_power.run,
 }

@@ -6,7 +6,6 @@ The limits are percentiles of the estimates by category. Unlike normal limits th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +15,7 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.product import ProductDesign
 from maskwell.designs.rounding import largest_remainder
 from maskwell.errors import EstimationError
+from maskwell.inference.intervals import normal_quantile
 from maskwell.inference.simplex import project
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import TOTAL, RowPlan, draw
@@ -28,25 +28,33 @@ def bootstrap_limits(
     tally: Tally, method: str, proportions: Vector, level: float, replicates: int, seed: int | None
 ) -> Matrix:
     """Percentile limits by category."""
+    limits: Matrix = percentiles(replicated(tally, method, proportions, replicates, seed), level).T
+    return limits
+
+
+def percentiles(found: Any, level: float) -> Any:
+    """The limits that leave equal shares of the replicates on either side."""
+    normal_quantile(level)  # refuses a level outside (0, 1)
+    tail = (1 - level) / 2
+    return np.quantile(found, [tail, 1 - tail], axis=0)
+
+
+def replicated(tally: Tally, method: str, proportions: Vector, replicates: int, seed: int | None) -> Matrix:
+    """The estimates from reports that are drawn again, a row per replicate."""
     if replicates < _FEWEST:
         raise EstimationError(f"replicates must be at least {_FEWEST} for limits; got {replicates}.")
     if tally.n != int(tally.n):
         raise EstimationError(f"bootstrap draws whole reports; this tally has {tally.n} of them, use profile limits.")
-    estimates = list(_replicated(tally.design, method, project(proportions), int(tally.n), replicates, seed))
-    tail = (1 - level) / 2
-    limits: Matrix = np.quantile(np.array(estimates), [tail, 1 - tail], axis=0).T
-    return limits
+    if tally.squares is not None:
+        raise EstimationError("bootstrap takes reports as equally weighted; use wald limits for a weighted tally.")
+    from maskwell.inference.linear import estimate
 
-
-def _replicated(
-    design: Design, method: str, proportions: Vector, n: int, replicates: int, seed: int | None
-) -> Iterator[Vector]:
-    from maskwell.inference.likelihood import estimate_likelihood
-
+    design, inside, found = tally.design, project(proportions), []
     for replicate in range(replicates):
-        truths = draw_truths(design, proportions, n, _derived(seed, replicate, "truths"))
+        truths = draw_truths(design, inside, int(tally.n), _derived(seed, replicate, "truths"))
         reports = design.mask(truths, seed=_derived(seed, replicate, "reports"))
-        yield estimate_likelihood(reports.tally(patterns=True), method).proportions
+        found.append(estimate(reports, method).proportions)  # type: ignore[arg-type]
+    return np.array(found)
 
 
 def _derived(seed: int | None, replicate: int, purpose: str) -> int | None:

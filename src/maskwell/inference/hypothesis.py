@@ -24,7 +24,8 @@ class HypothesisTest:
     advice: str = ""
 
     def __str__(self) -> str:
-        reference = f"{self.permutations} permutations" if self.permutations else f"chi-square, {self.df} df"
+        exact = f"{self.permutations} permutations" if self.permutations else "exact tails"
+        reference = f"chi-square, {self.df} df" if self.df is not None and not self.permutations else exact
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({reference})"
         return f"{text}\n{self.advice}" if self.advice else text
 

@@ -57,15 +57,35 @@ class JointTable(Estimate):
 
         Both are mappings from variable names to labels: ``conditional(of={"income": "high"}, given={"sex": "f"})``.
         """
+        both, base = self._share(of, given)
+        ratio = float(both @ self.proportions) / float(base @ self.proportions)
+        gradient = (both - ratio * base) / float(base @ self.proportions)
+        return Contrast(ratio, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
+
+    def conditional_interval(
+        self, of: Any, given: Any, level: float = 0.95, *, replicates: int = 999, seed: int | None = None
+    ) -> tuple[float, float]:
+        """Bootstrap limits (percentiles) of a conditional proportion, for shares near 0 or 1 or of small groups."""
+        from maskwell.inference.bootstrap import percentiles, replicated
+
+        both, base = self._share(of, given)
+        found = replicated(self.tally, self.method, self.proportions, replicates, seed)
+        if (found @ base).min() <= 0:
+            raise EstimationError(
+                f"in some replicate nobody is left with {given!r}; use conditional(...).interval() instead."
+            )
+        low, high = percentiles((found @ both) / (found @ base), level)
+        return float(low), float(high)
+
+    def _share(self, of: Any, given: Any) -> tuple[Vector, Vector]:
+        """The cells of a share and those that it is a share of."""
         both, base = self._cells({**given, **of}), self._cells(given)
-        above, below = float(both @ self.proportions), float(base @ self.proportions)
+        below = float(base @ self.proportions)
         if below <= 0:
             raise EstimationError(
                 f"the estimated proportion with {given!r} is {below:.4g}; a share of it cannot be estimated."
             )
-        ratio = above / below
-        gradient = (both - ratio * base) / below
-        return Contrast(ratio, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
+        return both, base
 
     def _cells(self, labels: dict[str, Any]) -> Vector:
         """1 for the joint categories that have these labels, 0 for the others."""
