@@ -18,7 +18,7 @@ import maskwell as mw
 from maskwell.report_files import read_reports, read_stream, write_reports, write_stream
 from tests.conformance.file_helpers import DESIGNS, FORMATS, SETS, every_design, every_format, masked
 from tests.conformance.masking_helpers import refused, values_for
-from tests.conformance.members import MEMBERS
+from tests.conformance.members import EVERY
 
 # Round trips.
 
@@ -39,7 +39,7 @@ def test_what_is_written_is_read(tmp_path: Path, design: mw.Design, suffix: str,
 
 
 @every_format
-@pytest.mark.parametrize("design", MEMBERS.values(), ids=MEMBERS.keys())
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY.keys())
 def test_every_design_can_be_written(tmp_path: Path, design: mw.Design, suffix: str) -> None:
     reports = masked(design, 50, gaps=True)
     reports.write(tmp_path / f"reports{suffix}")

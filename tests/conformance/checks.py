@@ -219,12 +219,21 @@ def changed_documents(design: mw.Design) -> dict[str, str]:
         other = f"{label}?" if isinstance(label, str) else label + 1000
         relabelled = [other if i == j else c for i, c in enumerate(document["categories"])]
         changed[f"label {j}"] = {**document, "categories": relabelled}
+    if isinstance(design, mw.designs.ProductDesign):
+        weights = document["weights"]
+        changed["names in another order"] = {**document, "weights": {**weights, "names": weights["names"][::-1]}}
+        changed["parts in another order"] = {**document, "weights": {**weights, "parts": weights["parts"][::-1]}}
+        changed["a part left out"] = {**document, "weights": {**weights, "parts": weights["parts"][1:]}}
+        changed["labels of its own"] = {**document, "categories": ["yes", "no"]}
     for path, value in _integers(document["weights"]):
+        if "parameters" in path:
+            continue  # of a part; they are told, and not part of what a fingerprint covers
         for step in (-1, 1):
             altered = json.loads(design.to_json())
             _assign(altered["weights"], path, type(value)(int(value) + step))
             changed[f"weights {path} {step:+d}"] = altered
-    return {what: json.dumps(altered) for what, altered in changed.items()}
+    # A product's labels stand in its parts: the empty list at its top has no first label and no order.
+    return {what: json.dumps(altered) for what, altered in changed.items() if altered != document}
 
 
 def _integers(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:

@@ -18,7 +18,15 @@ CODES = mw.designs.gamma_diagonal(4, epsilon=1)
 SETS = mw.designs.minimax(40, epsilon=0.5)
 PAIRS = mw.designs.local_diversity(4, l=2)
 WARNER = mw.designs.warner(truth_prob=0.8)
-KINDS = {"codes": CODES, "sets": SETS, "pairs": PAIRS, "matrix": WARNER, "direct": mw.designs.direct(4)}
+PRODUCT = mw.designs.product(WARNER, PAIRS, mw.designs.direct(2))
+KINDS = {
+    "codes": CODES,
+    "sets": SETS,
+    "pairs": PAIRS,
+    "matrix": WARNER,
+    "direct": mw.designs.direct(4),
+    "product": PRODUCT,
+}
 every_kind = pytest.mark.parametrize("design", KINDS.values(), ids=KINDS.keys())
 
 
@@ -36,8 +44,9 @@ def narrow(design: mw.Design, width: int = 2) -> mw.Design:
 
 
 def values_for(design: mw.Design, n: int, seed: int = 0) -> np.ndarray:
-    """Truths drawn uniformly from the design's categories."""
-    return np.array(design.categories)[np.random.default_rng(seed).integers(0, design.k, n)]
+    """Truths drawn uniformly from the design's categories; for a product the rows of a table."""
+    labels = np.array(design.categories, object if isinstance(design, mw.designs.ProductDesign) else None)
+    return labels[np.random.default_rng(seed).integers(0, design.k, n)]
 
 
 def run_python(source: str) -> str:

@@ -1,7 +1,11 @@
-"""Every named design with every one of its examples: a new entry of ``DESIGNS`` is tested by being there."""
+"""Every named design with every one of its examples: a new entry of ``DESIGNS`` is tested by being there.
+
+Products have no name of their own in the registry; a few of unlike designs stand for them.
+"""
 
 from typing import Any
 
+from maskwell import designs
 from maskwell.designs import DESIGNS, Design, Entry
 
 
@@ -25,8 +29,21 @@ MEMBERS: dict[str, Design] = {
     for position, example in enumerate(entry.examples)
 }
 
+PRODUCTS: dict[str, Design] = {
+    "gamma_diagonal x minimax": designs.product(
+        designs.gamma_diagonal(["a", "b", "c"], epsilon=1.5), designs.minimax(4, epsilon=0.5), names=["one", "two"]
+    ),
+    "warner x uniform_subsets x direct": designs.product(
+        designs.warner(truth_prob=0.8), designs.uniform_subsets(4), designs.direct(2)
+    ),
+    "rappor x kuk": designs.product(
+        designs.rappor([True, False], epsilon=1.0), designs.kuk(red_if_yes=0.8, red_if_no=0.4, draws=3)
+    ),
+}
+EVERY = {**MEMBERS, **PRODUCTS}
+
 # One column of a matrix is one chi-square.
-TRUTHS = sum(design.k for design in MEMBERS.values())
+TRUTHS = sum(design.k for design in EVERY.values())
 
 # Named designs that scale: the same function at any k, from its last example's parameters.
 SCALABLE: dict[str, dict[str, Any]] = {

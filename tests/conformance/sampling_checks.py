@@ -11,8 +11,15 @@ from tests.statistics_helpers import fit_test
 SPAN = 1 << 64
 
 
+def repeated(design: mw.Design, truth: Any, n: int) -> Any:
+    """The same truth n times, as a column, or for a product as a table."""
+    if isinstance(design, mw.designs.ProductDesign):
+        return {name: np.full(n, label) for name, label in zip(design.names, truth, strict=True)}
+    return np.full(n, truth)
+
+
 def draw_reports(design: mw.Design, truth: Any, n: int, seed: int) -> mw.Reports:
-    return design.mask(np.full(n, truth), seed=seed)
+    return design.mask(repeated(design, truth, n), seed=seed)
 
 
 def distinct_reports(reports: mw.Reports) -> tuple[list[Any], NDArray[np.int64]]:

@@ -12,6 +12,7 @@ from tests.conformance.masking_helpers import (
     CODES,
     KEY,
     PAIRS,
+    PRODUCT,
     SETS,
     WARNER,
     every_kind,
@@ -20,7 +21,7 @@ from tests.conformance.masking_helpers import (
     run_python,
     values_for,
 )
-from tests.conformance.sampling_checks import row_counts
+from tests.conformance.sampling_checks import repeated, row_counts
 from tests.statistics_helpers import fit_test, independence_p_value, smallest_error
 
 OTHER_KEY = bytes(range(1, 33))
@@ -109,13 +110,13 @@ def test_any_change_gives_an_independent_draw(design: mw.Design, change: str) ->
     assert smallest_error(25, len(ids), rate) < 0.037
 
 
-@pytest.mark.parametrize("design", [CODES, PAIRS, WARNER], ids=["codes", "pairs", "matrix"])
+@pytest.mark.parametrize("design", [CODES, PAIRS, WARNER, PRODUCT], ids=["codes", "pairs", "matrix", "product"])
 def test_keyed_reports_have_the_distribution_of_the_design(design: mw.Design) -> None:
     """Chi-square over 100,000 ids and each truth, false alarm 1e-6; errors of .015 are caught with power .99."""
     rate = 1e-6 / 20
     for ids in (np.arange(100_000), [f"{i:x}" for i in range(100_000)]):
         for j, truth in enumerate(design.categories):
-            counts = row_counts(design.mask(np.full(100_000, truth), key=KEY, ids=ids))
+            counts = row_counts(design.mask(repeated(design, truth, 100_000), key=KEY, ids=ids))
             chances = design.matrix()[:, j]
             assert not counts[chances == 0].any()
             fit = fit_test(counts, chances, rate)

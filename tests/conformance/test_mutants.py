@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import maskwell as mw
-from maskwell.designs import DESIGNS, Entry, SubsetDesign
+from maskwell.designs import DESIGNS, Entry, ProductDesign, SubsetDesign
 from maskwell.sampling.plans import SinglePlan
 from tests.conformance import test_designs, test_parity_grid
 from tests.conformance.masking_helpers import planted
@@ -180,3 +180,45 @@ def test_unary_encoding_at_twice_its_epsilon() -> None:
     wrong = mw.designs.rappor(5, epsilon=2.0)
     with pytest.raises(AssertionError):
         test_designs.test_privacy(planted(wrong, demand=mw.LDP(1.0)))
+
+
+@pytest.fixture(scope="module")
+def pair() -> ProductDesign:
+    """Two variables with the same design, so that a shared draw would show."""
+    part = mw.designs.gamma_diagonal(3, epsilon=1.0)
+    return mw.designs.product(part, part)
+
+
+def test_two_variables_from_one_draw(pair: ProductDesign) -> None:
+    """Each variable alone is drawn as it should be; caught by ``test_sampler_fits_matrix`` of the joint reports."""
+
+    def shared(values: Any, source: Any, missing: Any, first: int) -> mw.Reports:
+        parts = zip(pair.parts, pair._columns(values), strict=True)
+        masked = [part._mask(column, source, missing, first) for part, column in parts]
+        return mw.Reports(wrong, pair.join([reports.packed for reports in masked]), None, masked[0].randomness)
+
+    wrong = planted(pair, _mask=shared)
+    with pytest.raises(AssertionError, match="p-value"):
+        test_designs.test_sampler_fits_matrix(wrong)
+
+
+def test_one_variable_of_a_product_left_unmasked(pair: ProductDesign) -> None:
+    """Caught by ``test_sampler_fits_matrix``: reports come out that have another chance, or none."""
+    open_part = planted(pair.parts[1], plan=mw.designs.direct(3).plan)
+    with pytest.raises(AssertionError, match="p-value"):
+        test_designs.test_sampler_fits_matrix(planted(pair, parts=(pair.parts[0], open_part)))
+
+
+def test_the_parity_of_one_variable_for_the_whole(pair: ProductDesign) -> None:
+    """The largest of the parts' parities in place of their product: caught by ``test_privacy``."""
+    wrong = planted(pair, exact_parity=lambda: max(part.exact_parity() for part in pair.parts))
+    with pytest.raises(AssertionError):
+        test_designs.test_privacy(wrong)
+
+
+def test_variables_stored_in_the_other_order() -> None:
+    """Caught by ``test_sampler_fits_matrix``: what is read has the open answer where the masked one belongs."""
+    product = mw.designs.product(mw.designs.gamma_diagonal(["a", "b", "c"], epsilon=1.0), mw.designs.direct(3))
+    wrong = planted(product, join=lambda packed: product.join(packed[::-1]))
+    with pytest.raises(AssertionError, match="probability zero"):
+        test_designs.test_sampler_fits_matrix(wrong)

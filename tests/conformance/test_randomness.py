@@ -8,14 +8,14 @@ import pytest
 
 import maskwell as mw
 from tests.conformance.masking_helpers import CODES, SETS, narrow, refused, run_python, values_for
-from tests.conformance.members import MEMBERS
+from tests.conformance.members import EVERY
 from tests.conformance.sampling_checks import check_sampler, check_thresholds
 from tests.statistics_helpers import binomial_p_values, independence_p_value
 
 # Seeded: the same reports for any chunks.
 
 
-@pytest.mark.parametrize("design", MEMBERS.values(), ids=MEMBERS.keys())
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY.keys())
 def test_a_seed_gives_the_same_reports_for_any_chunk_size(design: mw.Design) -> None:
     values = values_for(design, 2000)
     whole = design.mask(values, seed=11)

@@ -240,6 +240,8 @@ class ProductDesign(Design):
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
         from maskwell.designs.storage import from_document
 
+        if labels != []:
+            raise DesignError("a product's categories stand in its parts; its own list must be empty.")
         return cls._of([from_document(part) for part in weights["parts"]], weights["names"], **about)
 
     @classmethod
