@@ -148,6 +148,23 @@ def test_fit_holds_for_the_design_and_fails_for_another() -> None:
     assert mw.goodness_of_fit(mw.Tally.from_counts(design, lying)).p_value < 1e-6
 
 
+@pytest.mark.parametrize(("n", "shares"), [(60, geometric(5)), (400, geometric(5)), (400, np.eye(5)[0])])
+def test_fit_keeps_its_level(n: int, shares: np.ndarray) -> None:
+    """Pooled, not pooled, and with shares that are estimated as 0."""
+    design = designs.uniform_subsets(5)
+    chances = design.matrix() @ shares
+    drawn = np.random.default_rng(12).multinomial(n, chances / chances.sum(), size=R)
+    rejected = sum(mw.goodness_of_fit(mw.Tally.from_counts(design, counts)).p_value < 0.05 for counts in drawn)
+    assert rejected <= limits(R)[1]
+
+
+def test_a_share_that_no_population_has_does_not_fit() -> None:
+    """Nobody can say yes more often than those of whom it is true: at 0 or 1 a square design can be tested."""
+    design = designs.warner(truth_prob=0.8)
+    assert mw.goodness_of_fit(mw.Tally.from_counts(design, [950, 50])).p_value < 1e-6
+    assert mw.goodness_of_fit(mw.Tally.from_counts(design, [802, 198])).p_value > 0.5
+
+
 def test_fit_of_a_wide_design_looks_at_set_sizes() -> None:
     design = designs.rappor(40, epsilon=1.0)
     result = mw.goodness_of_fit(design.mask(np.arange(4000) % 40, seed=5).tally())

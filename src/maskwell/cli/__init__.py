@@ -21,6 +21,7 @@ from maskwell.cli.compare import compare
 from maskwell.cli.estimate import estimate
 from maskwell.cli.hypotheses import hypothesis
 from maskwell.cli.mask import mask
+from maskwell.cli.output import in_options
 from maskwell.cli.plan import plan
 from maskwell.cli.release import release
 from maskwell.cli.risk import risk
@@ -86,7 +87,7 @@ def main(args: Sequence[str] | None = None) -> int:
         where = error.ctx.command_path if getattr(error, "ctx", None) else "maskwell"
         return _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
     except MaskwellError as error:
-        return _fail(str(error))
+        return _fail(in_options(str(error)))
     except typer.Abort:
         code = INTERRUPTED
     except BrokenPipeError:

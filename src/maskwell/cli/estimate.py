@@ -18,6 +18,7 @@ from maskwell.cli.output import (
     UncutStream,
     check_output,
     emit_json,
+    in_options,
     progress,
     save,
 )
@@ -120,7 +121,7 @@ def estimate(
         typer.echo(_csv(result, limits).encode(), nl=False)
     else:
         if kind == result.default_interval and not simultaneous:
-            typer.echo(result.summary(level))
+            typer.echo(in_options(result.summary(level)))
         else:
             from maskwell.views.tables import estimate_view, show
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskwell.cli.output import CommandError, JsonOption, emit_json
+from maskwell.cli.output import CommandError, JsonOption, emit_json, in_options
 from maskwell.cli.together import side_by_side
 
 if TYPE_CHECKING:
@@ -64,9 +64,10 @@ def hypothesis(
     files = [Reports.read(path) for path in reports]
     result = _run(question, files, [path.stem for path in reports], method, permutations, seed)
     if json:
-        emit_json({"question": question.value, "files": [path.name for path in reports], **result.as_dict()})
+        about = {"question": question.value, "files": [path.name for path in reports]}
+        emit_json({**about, **result.as_dict(), "advice": in_options(result.advice)})
         return
-    typer.echo(str(result))
+    typer.echo(in_options(str(result)))
     typer.echo(_verdict(question, result.p_value))
 
 

@@ -22,7 +22,9 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     """Test whether the reports can come from the design, whatever the population is.
 
     With patterns at hand and few enough possible reports, observed counts are compared with those that the best-fitting
-    population gives: m cells leave m - k degrees of freedom. Otherwise, for sets of several sizes, the sizes are
+    population gives: m cells leave m - k degrees of freedom, one more for each share that is estimated as 0 and so not
+    fitted, and m - 1 if rare reports had to be pooled (see ``independence``: the larger number keeps the level).
+    Otherwise, for sets of several sizes, the sizes are
     compared with the design's, which do not depend on the population.
     """
     counted = tally.tally(patterns=True) if isinstance(tally, Reports) else tally
@@ -33,14 +35,16 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
         raise EstimationError("goodness_of_fit needs unweighted reports.")
     if patterns is not None and design.report_count() <= _MOST_ROWS:
         observed = _by_row(design, counted)
-        fitted = design.matrix() @ most_likely(design.relative_rows(patterns.packed), patterns.counts)
-        return _compare("reports", observed, counted.n * fitted, design.k - 1)
+        shares = most_likely(design.relative_rows(patterns.packed), patterns.counts)
+        free = int(np.count_nonzero(shares)) - 1
+        return _compare("reports", observed, counted.n * (design.matrix() @ shares), free)
     if isinstance(design, SubsetDesign) and len(design.sizes) > 1:
         chances = np.array([(i + o) / 2**64 for i, o in zip(design.inside, design.outside, strict=True)])
         return _compare("set sizes", counted.counts[:, -1], counted.n * chances, 0)
-    raise EstimationError(
-        f"{design.name} with k={design.k} has too many possible reports for this test; tally with patterns=True."
-    )
+    remedy = "has too many possible reports, of one size, for this test"
+    if design.report_count() <= _MOST_ROWS:
+        remedy = "needs each distinct report for this test; use reports.tally(patterns=True)"
+    raise EstimationError(f"{design.name} with k={design.k} {remedy}.")
 
 
 def _by_row(design: Design, tally: Tally) -> NDArray[np.float64]:
@@ -57,12 +61,14 @@ def _by_row(design: Design, tally: Tally) -> NDArray[np.float64]:
 def _compare(what: str, observed: NDArray[np.float64], expected: NDArray[np.float64], fitted: int) -> HypothesisTest:
     pools = pool(expected)
     cells = int(pools.max()) + 1
-    df = cells - 1 - fitted
-    if df < 1:
+    if len(expected) - 1 <= fitted:
         raise EstimationError(
-            f"{cells} cells with {fitted} fitted proportions leave nothing to test: a design with as many reports as "
-            "categories fits any counts."
+            f"{len(expected)} reports with {fitted} fitted proportions leave nothing to test: a design with as many "
+            "reports as categories fits nearly any counts."
         )
+    df = cells - 1 - (fitted if cells == len(expected) else 0)
+    if df < 1:
+        raise EstimationError("there are too few reports to compare with the design; at least 10 are needed.")
     seen, due = np.bincount(pools, observed), np.bincount(pools, expected)
     statistic = float(((seen - due) ** 2 / due).sum())
     return HypothesisTest(f"goodness of fit of {what}", statistic, df, chi_square_tail(statistic, df))
