@@ -19,6 +19,29 @@ def test_totals_of_a_direct_question_are_the_textbook_ones() -> None:
     assert found.covariance == pytest.approx(400 / 399 * centred.T @ centred, rel=1e-9)
 
 
+@pytest.mark.parametrize("method", ["linear", "moments", "likelihood", "one-step"])
+def test_weighted_direct_answers_are_the_textbook_whatever_the_method(method: str) -> None:
+    """The Hájek mean, and its linearised variance sum w^2 (y - mean)(y - mean)' / (sum w)^2."""
+    generator = np.random.default_rng(6)
+    values, w = generator.integers(0, 3, 400), generator.uniform(1, 9, 400)
+    found = mw.estimate(mw.designs.direct(3).mask(values).tally(weights=w, patterns=True), method)
+    y = np.eye(3)[values]
+    mean = w @ y / w.sum()
+    residuals = w[:, None] * (y - mean) / w.sum()
+    assert found.proportions == pytest.approx(mean, rel=1e-9)
+    assert found.covariance == pytest.approx(residuals.T @ residuals, rel=1e-7)
+
+
+def test_totals_of_a_direct_question_do_not_depend_on_the_method() -> None:
+    generator = np.random.default_rng(7)
+    tally = mw.designs.direct(3).mask(generator.integers(0, 3, 200)).tally(weights=generator.uniform(1, 9, 200))
+    one, two = mw.estimate_totals(tally, "linear"), mw.estimate_totals(tally, "moments")
+    assert one.values == pytest.approx(two.values, rel=1e-12)
+    assert one.covariance == pytest.approx(two.covariance, rel=1e-9)
+    with pytest.raises(mw.EstimationError, match="linear"):
+        mw.estimate_totals(tally, "likelihood")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("design", [mw.designs.minimax(3, epsilon=1.0), mw.designs.rappor(3, epsilon=2.0)])
 def test_the_variance_of_masked_totals_is_met_by_replicated_surveys(design: mw.Design) -> None:
     """Sampling with replacement, so the stated variance is unbiased: 5 standard errors, a false alarm in 3 million."""

@@ -9,6 +9,7 @@ from tests.evidence import (
     independence_size,
     masking,
     parity,
+    replicated_survey,
     sampler,
     sums,
     weights,
@@ -23,6 +24,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "exact_coverage": exact_coverage.run,
     "sums": sums.run,
     "weights": weights.run,
+    "replicated_survey": replicated_survey.run,
     "independence_size": independence_size.run,
     "independence_power": independence_power.run,
 }
