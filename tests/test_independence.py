@@ -4,6 +4,7 @@ Levels are binomial: with R null surveys, a test of level 5 % may reject more th
 1e-6, which every check here states as its false-alarm rate.
 """
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import stats
 import maskwell as mw
 from maskwell import designs
 from maskwell.inference.hypothesis import pool
+from maskwell.inference.independence_statistics import ENOUGH, Pairs, poisson_deviance
 
 ALARM = 1e-6
 R = 2000
@@ -78,6 +80,67 @@ def test_pearson_has_the_mean_of_its_degrees_of_freedom() -> None:
     results = [mw.independence_test(t, "pearson") for t in null_tallies(design, first, second, n, seed=3)]
     assert {result.df for result in results} == {36 - 1 - 3 - 3}
     assert abs(np.mean([r.statistic for r in results]) - 29) < 4 * np.sqrt(2 * 29 / R)
+
+
+def test_the_mean_of_a_term_of_the_ratio() -> None:
+    """By enumeration of the Poisson law; for large counts the expansion of Williams."""
+    for mean in (0.01, 0.3, 1.34, 5.0, 40.0):
+        law = [math.exp(x * math.log(mean) - mean - math.lgamma(x + 1)) for x in range(1, 300)]
+        expected = sum(2 * p * x * math.log(x / mean) for x, p in zip(range(1, 300), law, strict=True))
+        assert poisson_deviance(np.array([mean]))[0] == pytest.approx(expected, rel=1e-4)
+    assert poisson_deviance(np.array([0.0, 49.9, 1e6])) == pytest.approx([0, 1 + 1 / 299.4, 1], abs=1e-4)
+    assert poisson_deviance(np.linspace(0, 60, 5000)).max() == pytest.approx(1.1604, abs=1e-4)
+
+
+def test_the_ratio_of_direct_answers_is_the_textbook_one_over_the_mean_of_its_terms() -> None:
+    table = np.array([[30, 14, 6], [20, 21, 9]])
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    design = designs.product(designs.direct(2), designs.direct(3))
+    found = mw.independence_test(mw.Tally.from_counts(design, table.ravel()))
+    ratio = 2 * (table * np.log(table / expected)).sum()
+    scale = 1 + (poisson_deviance(expected) - 1).sum() / 2
+    assert (found.statistic, found.df) == (pytest.approx(ratio / scale, rel=1e-6), 2)
+
+
+def test_bonferroni_is_exact_in_every_table() -> None:
+    """Direct answers: four tables that are one, so four times its two-sided tail, by counting."""
+    design = designs.product(designs.direct(2), designs.direct(2))
+    found = mw.independence_test(mw.Tally.from_counts(design, [8, 2, 1, 9]), "bonferroni")
+    chance = [math.comb(10, x) * math.comb(10, 9 - x) / math.comb(20, 9) for x in range(10)]
+    assert found.p_value == pytest.approx(4 * 2 * sum(chance[8:]), rel=1e-9)
+    assert (found.df, found.advice) == (None, "")
+    assert "exact tails" in str(found)
+
+
+@pytest.mark.parametrize("design", [EVEN, UNEQUAL], ids=["sets", "two kinds"])
+def test_worth_is_the_distance_from_zero(design: mw.designs.ProductDesign) -> None:
+    """n times the worths of two categories is w^2 / (Var + w^2 / n) of their pair, from the joint likelihood."""
+    n, (p, q) = 1e5, [part.k for part in design.parts]
+    w = np.outer(geometric(p), geometric(q))
+    tally = mw.Tally.from_counts(design, n * (design.matrix() @ w.ravel()))
+    first, second = Pairs.of(mw.Tally.from_counts(design, np.rint(n * (design.matrix() @ w.ravel())))).variables
+    variances = mw.estimate(tally, "likelihood").variances.reshape(p, q)
+    assert n * np.outer(first.worth, second.worth) == pytest.approx(w**2 / (variances + w**2 / n), rel=1e-2)
+
+
+def test_permutation_is_recommended_below_the_threshold() -> None:
+    """For direct questions a pair is worth what is expected of it."""
+    design = designs.product(designs.direct(2), designs.direct(2))
+    for least, advised in ((int(ENOUGH) - 1, True), (int(ENOUGH) + 1, False)):
+        tally = mw.Tally.from_counts(design, [900, 900, least, least])
+        assert bool(mw.independence_test(tally).advice) is advised
+    heavily = designs.product(designs.minimax(8, epsilon=1.0), designs.minimax(8, epsilon=1.0))
+    reports = heavily.mask(np.random.default_rng(1).integers(0, 8, (10_000, 2)), seed=1)
+    assert "permutations" in mw.independence_test(reports).advice
+
+
+def test_a_share_at_zero_is_not_fitted() -> None:
+    """The third answer comes less often than chance alone would bring it, in both variables: 1 + 1 shares are free."""
+    part = designs.gamma_diagonal(3, epsilon=1.0)
+    shares = part.matrix() @ [0.5, 0.5, 0] * [1, 1, 0.9]
+    counts = np.rint(5000 * np.outer(shares, shares)).astype(int)
+    result = mw.independence_test(mw.Tally.from_counts(designs.product(part, part), counts.ravel()), "pearson")
+    assert (result.df, result.advice) == (9 - 1 - 1 - 1, "")
 
 
 def test_power_on_gender_and_income() -> None:

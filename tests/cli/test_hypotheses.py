@@ -113,7 +113,7 @@ def test_who_is_missing_from_one_file_is_left_out(run: Run) -> None:
         (["independence", "smoker.parquet"], ["product of two designs"]),
         (["independence", "smoker.parquet", "sick.arrow", "north.parquet"], ["two files", "got 3"]),
         (["independence", "smoker.parquet", "missing.parquet"], ["missing.parquet"]),
-        (["independence", "smoker.parquet", "short.parquet"], ["'short' 3", "same people"]),
+        (["independence", "smoker.parquet", "short.parquet"], ["'short' has 3", "same people"]),
         (["independence", "smoker.parquet", "sick.arrow", "--method", "chi"], ["--method", "lrt"]),
         (["independence", "smoker.parquet", "sick.arrow", "--permutations", "-1"], ["--permutations"]),
         (["independence", "smoker.parquet", "sick.arrow", "--permutations", "many"], ["--permutations"]),

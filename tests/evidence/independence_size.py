@@ -14,7 +14,7 @@ from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
 
 SEED = 4107
-SURVEYS: dict[Size, int] = {"reduced": 400, "full": 2_500}
+SURVEYS: dict[Size, int] = {"reduced": 400, "full": 2_000}
 RESPONDENTS: dict[Size, tuple[int, ...]] = {"reduced": (100, 2_000), "full": (100, 500, 2_000, 10_000)}
 LEVELS = (0.05, 0.01)
 TESTS = ("lrt", "pearson", "bonferroni")
