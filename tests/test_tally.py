@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import maskwell as mw
 from maskwell.tally import Patterns
-from tests.conformance.masking_helpers import refused
+from tests.conformance.masking_helpers import refused, values_for
 
 DESIGNS = {
     "codes": mw.designs.gamma_diagonal(4, epsilon=1),
@@ -18,6 +18,7 @@ DESIGNS = {
     "many sizes": mw.designs.rappor(5, epsilon=1),
     "matrix": mw.designs.average_secure(["a", "b", "c"], phi=1.5),
     "binary": mw.designs.warner(truth_prob=0.8),
+    "product": mw.designs.product(mw.designs.warner(truth_prob=0.8), mw.designs.local_diversity(3, l=2)),
 }
 every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 SETS = DESIGNS["many sizes"]
@@ -85,6 +86,14 @@ def test_counts_are_those_of_the_decoded_reports(parts: tuple[mw.Design, list[mw
         for size, row in zip(design.sizes, tally.counts, strict=True):
             of_size = [held for held in sets if len(held) == size]
             assert row.tolist() == [sum(c in held for held in of_size) for c in design.categories] + [len(of_size)]
+    elif isinstance(design, mw.designs.ProductDesign):
+        assert tally.counts.tolist() == [len(decoded)]
+        for axis, name in enumerate(design.names):
+            alone = Counter(report[axis] for report in decoded)
+            by_row = mw.Tally.from_counts(
+                design.part(name), [alone[label] for label in design.part(name).report_labels()]
+            )
+            assert (tally.marginal(name).counts == by_row.counts).all()
     else:
         assert tally.counts.tolist() == [decoded.count(label) for label in design.report_labels()]
     patterns = tally.patterns
@@ -142,8 +151,7 @@ def test_counting_many_reports(k: int) -> None:
 
 @every_design
 def test_weights_of_one_change_nothing(design: mw.Design) -> None:
-    values = np.array(design.categories)[np.arange(500) % design.k]
-    reports = design.mask(values, seed=2)
+    reports = design.mask(values_for(design, 500), seed=2)
     plain, ones = mw.estimate(reports.tally()), mw.estimate(reports.tally(weights=np.ones(500)))
     np.testing.assert_allclose(plain.proportions, ones.proportions, rtol=1e-12, atol=1e-14)
     assert plain.effective_n == ones.effective_n
@@ -165,8 +173,7 @@ def test_weighted_direct_answers_are_the_textbook(answers: list[tuple[int, float
 
 @every_design
 def test_a_weight_of_two_is_two_reports(design: mw.Design) -> None:
-    values = np.array(design.categories)[np.arange(60) % design.k]
-    reports = design.mask(values, seed=3)
+    reports = design.mask(values_for(design, 60), seed=3)
     twice = np.arange(60) < 20
     weighted = reports.tally(weights=1 + twice)
     doubled = mw.Reports(design, np.concatenate([reports.packed, reports.packed[twice]])).tally()
