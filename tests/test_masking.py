@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maskwell as mw
-from tests.conformance.masking_helpers import KEY, every_kind, refused, values_for
+from tests.conformance.masking_helpers import KEY, every_column, refused, values_for
 
 LABELS = ["red", "green", "blue", "Ångström", ""]
 TEXT = mw.designs.minimax(LABELS, epsilon=1)
@@ -186,7 +186,7 @@ def test_missing_policies() -> None:
     assert len(declared.mask(["no answer", "red"])) == 2
 
 
-@every_kind
+@every_column
 def test_no_values_no_reports(design: mw.Design) -> None:
     for values in ([], np.array([], int), pd.Series([], dtype=object), pl.Series([]), pa.array([], pa.string())):
         reports = design.mask(values)

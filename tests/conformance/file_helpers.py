@@ -24,5 +24,6 @@ SETS = DESIGNS["sets"]
 def masked(design: mw.Design, n: int = 300, gaps: bool = False) -> mw.Reports:
     values = values_for(design, n).tolist()
     if gaps:
-        values[::7] = [None] * len(values[::7])
+        nothing = [None] * len(design.parts) if isinstance(design, mw.designs.ProductDesign) else None
+        values[::7] = [nothing] * len(values[::7])
     return design.mask(values, missing="keep", seed=3)

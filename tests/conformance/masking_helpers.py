@@ -28,6 +28,7 @@ KINDS = {
     "product": PRODUCT,
 }
 every_kind = pytest.mark.parametrize("design", KINDS.values(), ids=KINDS.keys())
+every_column = pytest.mark.parametrize("design", [pytest.param(d, id=k) for k, d in KINDS.items() if d is not PRODUCT])
 
 
 def planted(thing: Any, **parts: Any) -> Any:
