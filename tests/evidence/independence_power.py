@@ -15,11 +15,11 @@ from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
 
 SEED = 5203
-SURVEYS: dict[Size, int] = {"reduced": 150, "full": 1_000}
+SURVEYS: dict[Size, int] = {"reduced": 150, "full": 500}
 RESPONDENTS: dict[Size, tuple[int, ...]] = {"reduced": (1_000,), "full": (250, 500, 1_000, 2_000, 4_000, 8_000)}
 LEVEL = 0.05
 TESTS = ("lrt", "lrt-moments", "pearson", "bonferroni")
-PERMUTATIONS = 199
+PERMUTATIONS = 99
 # Who wins in Figure 5 of wang-ding-2021.
 ORDER = [(better, worse) for better in ("lrt", "lrt-moments") for worse in ("pearson", "bonferroni")]
 FALSE_ALARM = 1e-3
