@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,8 +211,9 @@ def _pearson(pairs: Pairs) -> Statistic:
     chances, fitted = [], 0
     for variable in pairs.variables:
         fitted += int(np.count_nonzero(variable.margin)) - 1
-        every = variable.design.matrix() @ variable.margin
-        rows = _row_numbers(variable.design, variable.packed)
+        matrix, where = _rows_of(variable.design)
+        every = matrix @ variable.margin
+        rows = [where[report] for report in variable.design.decode(variable.packed)]
         chances.append(np.append(every[rows], np.delete(every, rows)))
     expected = (pairs.n * np.outer(*chances)).reshape(-1)
     pools = pool(expected)
@@ -235,10 +236,10 @@ def _pearson(pairs: Pairs) -> Statistic:
     return _chi_square(statistic, df, _POOLED if pooling else "")
 
 
-def _row_numbers(design: Design, packed: NDArray[Any]) -> NDArray[np.int64]:
-    """Which rows of the matrix these packed reports are."""
-    where = {report: row for row, report in enumerate(design.report_labels())}
-    return np.array([where[report] for report in design.decode(packed)], np.int64)
+@lru_cache(maxsize=8)
+def _rows_of(design: Design) -> tuple[Matrix, dict[Any, int]]:
+    """The matrix, and which of its rows a report is; kept, for tests come in series."""
+    return design.matrix(), {report: row for row, report in enumerate(design.report_labels())}
 
 
 def _two_by_two(pairs: Pairs) -> Statistic:
@@ -255,10 +256,11 @@ def _two_by_two(pairs: Pairs) -> Statistic:
     def tail(table: NDArray[np.int64], _: float) -> float:
         from scipy.stats import hypergeom
 
-        both = np.rint(left @ table @ right)
-        law = n, first.holders[:, None], second.holders
-        sides = np.minimum(hypergeom.sf(both - 1, *law), hypergeom.cdf(both, *law))
-        return min(1.0, 2 * expected.size * float(sides.min()))
+        # Few pairs of i and j are as many pairs of i without j: one tail serves both sides.
+        both, rows, columns = np.rint(left @ table @ right), first.holders[:, None], second.holders
+        few = both < expected
+        sides = hypergeom.sf(np.where(few, rows - both, both) - 1, n, rows, np.where(few, n - columns, columns))
+        return min(1.0, 2 * expected.size * float(np.min(sides)))
 
     return Statistic(statistic, tail, None)
 
