@@ -92,14 +92,16 @@ def test_the_mean_of_a_term_of_the_ratio() -> None:
     assert poisson_deviance(np.linspace(0, 60, 5000)).max() == pytest.approx(1.1604, abs=1e-4)
 
 
-def test_the_ratio_of_direct_answers_is_the_textbook_one_over_the_mean_of_its_terms() -> None:
+def test_the_ratio_of_direct_answers_is_the_textbook_one_and_its_tail_that_over_the_mean_of_its_terms() -> None:
     table = np.array([[30, 14, 6], [20, 21, 9]])
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     design = designs.product(designs.direct(2), designs.direct(3))
     found = mw.independence_test(mw.Tally.from_counts(design, table.ravel()))
     ratio = 2 * (table * np.log(table / expected)).sum()
-    scale = 1 + (poisson_deviance(expected) - 1).sum() / 2
-    assert (found.statistic, found.df) == (pytest.approx(ratio / scale, rel=1e-6), 2)
+    mean = 1 + (poisson_deviance(expected) - 1).sum() / 2
+    assert (found.statistic, found.df) == (pytest.approx(ratio, rel=1e-6), 2)
+    assert found.p_value == pytest.approx(stats.chi2.sf(ratio / mean, 2), rel=1e-6)
+    assert f"after division by {mean:.4f}" in str(found)
 
 
 def test_bonferroni_is_exact_in_every_table() -> None:

@@ -22,10 +22,13 @@ class HypothesisTest:
     p_value: float
     permutations: int = 0
     advice: str = ""
+    mean: float = 1.0
+    """What the statistic is divided by before its chi-square tail is taken: its mean per degree of freedom."""
 
     def __str__(self) -> str:
         exact = f"{self.permutations} permutations" if self.permutations else "exact tails"
-        reference = f"chi-square, {self.df} df" if self.df is not None and not self.permutations else exact
+        divided = f" after division by {self.mean:.4f}" if self.mean >= 1.0001 else ""
+        reference = f"chi-square, {self.df} df{divided}" if self.df is not None and not self.permutations else exact
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({reference})"
         return f"{text}\n{self.advice}" if self.advice else text
 
@@ -42,6 +45,7 @@ class HypothesisTest:
             "p_value": self.p_value,
             "permutations": self.permutations,
             "advice": self.advice,
+            "mean": self.mean,
         }
 
 

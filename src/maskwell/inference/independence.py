@@ -3,8 +3,9 @@
 Under independence the two reports of a person are independent too, so every test is one of the table of report pairs.
 
 * ``lrt``: likelihood ratio of the joint against the product of the margins, chi-square with (p-1)(q-1) degrees of
-  freedom. Where reports of one pair are few its terms have a mean above 1, so it is divided by their mean. Where a pair
-  is estimated within a few standard errors of 0 it is conservative: then the result recommends permutations.
+  freedom. Where reports of one pair are few its terms have a mean above 1, so that it is divided by their mean before
+  the tail is taken. Where a pair is estimated within a few standard errors of 0 it is conservative: then the result
+  recommends permutations.
 * ``pearson``: observed against expected report pairs. The margins are estimated, so with m possible pairs it has
   m - 1 - (p-1) - (q-1) degrees of freedom (not m, as wang-ding-2021 has it); a share that is estimated as 0 is not
   fitted and counts in neither. Where some pairs are expected fewer than 5 times the smallest are pooled. The margins
@@ -45,7 +46,7 @@ def independence_test(
     observed = statistic.of(pairs.table)
     if not permutations:
         p_value = statistic.tail(pairs.table, observed)
-        return HypothesisTest(method, observed, statistic.df, p_value, advice=statistic.advice)
+        return HypothesisTest(method, observed, statistic.df, p_value, advice=statistic.advice, mean=statistic.mean)
     shuffled = [statistic.of(table) for table in shuffled_tables(pairs.table, permutations, seed)]
     # Equal up to round-off counts as equal.
     beyond = sum(value >= observed - 1e-9 * max(1.0, abs(observed)) for value in shuffled)

@@ -112,10 +112,12 @@ class Statistic(NamedTuple):
     tail: Callable[[NDArray[np.int64], float], float]
     df: int | None
     advice: str = ""
+    mean: float = 1.0
+    """The mean per degree of freedom, by which a statistic is divided before it is looked up."""
 
 
-def _chi_square(of: Callable[[NDArray[np.int64]], float], df: int, advice: str) -> Statistic:
-    return Statistic(of, lambda _, observed: chi_square_tail(observed, df), df, advice)
+def _chi_square(of: Callable[[NDArray[np.int64]], float], df: int, advice: str, mean: float = 1.0) -> Statistic:
+    return Statistic(of, lambda _, observed: chi_square_tail(observed / mean, df), df, advice, mean)
 
 
 def _log_ratio(table: NDArray[np.int64], joint: Matrix, margins: Matrix) -> float:
@@ -127,17 +129,16 @@ def _likelihood_ratio(pairs: Pairs) -> Statistic:
     first, second = pairs.variables
     margins = np.outer(first.rows @ first.margin, second.rows @ second.margin)
     df = (first.design.k - 1) * (second.design.k - 1)
-    scale = _mean_term(pairs, df)
 
     def statistic(table: NDArray[np.int64]) -> float:
         a, b = np.nonzero(table)
         rows = (first.rows[a][:, :, None] * second.rows[b][:, None, :]).reshape(len(a), -1)
         fitted = np.zeros(table.shape)
         fitted[a, b] = rows @ most_likely(rows, table[a, b])
-        return _log_ratio(table, fitted, margins) / scale
+        return _log_ratio(table, fitted, margins)
 
     worth = pairs.n * first.worth.min() * second.worth.min()
-    return _chi_square(statistic, df, "" if worth >= ENOUGH else _RARE)
+    return _chi_square(statistic, df, "" if worth >= ENOUGH else _RARE, _mean_term(pairs, df))
 
 
 def _mean_term(pairs: Pairs, df: int) -> float:
