@@ -4,6 +4,7 @@ Statistical tests use fixed seeds. Each mean is compared at a false-alarm rate o
 """
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -209,10 +210,29 @@ def test_steps_have_seeds_of_their_own_and_can_be_repeated() -> None:
     keyed = pram(table, "area", diagonal=0.7, key=b"k" * 32, ids=range(400))
     again = keyed.plan.apply(table, key=b"k" * 32, ids=range(400))
     assert again == keyed.table
-    with pytest.raises(DataError, match="without a seed"):
+    with pytest.raises(DataError, match="with a key: give it"):
         keyed.plan.apply(table)
     with pytest.raises(DataError, match="frequencies differ"):
         first.plan.apply({name: column[1:] for name, column in table.items()})
+
+
+def test_a_plan_is_repeated_with_the_randomness_of_each_step_or_not_at_all() -> None:
+    table, secret = areas(), {"key": b"k" * 32, "ids": range(400)}
+    seeded = pram(table, "area", diagonal=0.7, seed=1)
+    both = pram(seeded, "sex", least_diagonal=0.5, **secret)
+    assert both.plan.apply(table, **secret) == both.table
+    with pytest.raises(DataError, match="leave the key out"):
+        seeded.plan.apply(table, **secret)
+    with pytest.raises(DataError, match="cannot be repeated"):
+        pram(table, "area", diagonal=0.7).plan.apply(table, **secret)
+
+
+def test_a_second_spelling_does_not_tell_which_values_stayed() -> None:
+    table = {"x": [0.0, -0.0, *(float(i % 4) for i in range(200)), None]}
+    released = pram(table, "x", diagonal=0.6, seed=1).table["x"]
+    assert released.count(0.0) > 30
+    assert not any(math.copysign(1, value) < 0 for value in released[:-1])
+    assert released[-1] is None
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ def _take(column: Any, rows: Ints) -> Any:
     if isinstance(column, np.ndarray):
         return column[rows]
     if isinstance(column, Sequence) and not hasattr(column, "dtype"):
-        return type(column)([column[i] for i in rows.tolist()])  # type: ignore[call-arg]
+        taken = [column[i] for i in rows.tolist()]
+        return tuple(taken) if isinstance(column, tuple) else taken
     import narwhals as nw
     import pyarrow as pa
 

@@ -172,16 +172,18 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
     drawn = draw(moves, len(units), lambda start, stop: truth[start:stop], stream)
     new_cell = setup.cell_of_unit.copy()
     new_cell[units] = blocks.cells[drawn]
-    rows = _rows(setup, new_cell)
-    changed = {name: int((index != np.arange(setup.n)).sum()) for name, index in rows.items()}
-    released = with_rows(setup.table, {name: rows[name] for name in rows if changed[name]}, lazy=setup.lazy)
+    released = with_rows(setup.table, dict.fromkeys(plan.keys, _rows(setup, units, new_cell)), lazy=setup.lazy)
     moved = int((new_cell != setup.cell_of_unit)[setup.unit_of_row].sum())
+    changed = {
+        column.name: int((setup.cells.codes[new_cell, i] != column.codes)[setup.unit_of_row].sum())
+        for i, column in enumerate(setup.keys)
+    }
     drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed))
     return Release(released, drawn_plan, setup.audit(), moved, changed, setup)
 
 
 def _ids(setup: Setup, ids: Any, units: Ints) -> Any:
-    """The ids of the units that may move: those of their first rows."""
+    """The ids of the units that may move; of a group the least one, so that the order of its rows does not matter."""
     if ids is None:
         return None
     column = read_columns(setup.table, [ids])[ids] if isinstance(ids, str) else ids
@@ -189,19 +191,25 @@ def _ids(setup: Setup, ids: Any, units: Ints) -> Any:
     if len(items) != setup.n:
         raise DataError(f"ids must hold one id per row: expected {setup.n}, got {len(items)}.")
     plain = [item.item() if isinstance(item, np.generic) else item for item in items]
-    return [plain[row] for row in setup.row_of_unit[units].tolist()]
+    least = [plain[row] for row in setup.row_of_unit.tolist()]
+    if len(least) < setup.n:
+        try:
+            for unit, item in zip(setup.unit_of_row.tolist(), plain, strict=True):
+                least[unit] = min(least[unit], item)
+        except TypeError:
+            raise DataError("ids must be all whole numbers, all text or all bytes, none missing.") from None
+    return [least[unit] for unit in units.tolist()]
 
 
-def _rows(setup: Setup, new_cell: Ints) -> dict[str, Ints]:
-    """For each key, the row that every row takes its value from: itself, unless the value changes."""
+def _rows(setup: Setup, units: Ints, new_cell: Ints) -> Ints:
+    """The row that every row takes its keys from: of the ``units`` that may move, the first of their new cell.
+
+    Also where a unit stays: a file may spell one value in two ways (1.0 and 1.00, or two kinds of missing values), and
+    the spelling that no moved record is given would tell which ones stayed.
+    """
     donor = np.empty(len(setup.cells), np.int64)
     donor[setup.cell_of_unit[::-1]] = setup.row_of_unit[::-1]
-    rows = {}
-    for i, column in enumerate(setup.keys):
-        codes = setup.cells.codes[:, i]
-        index = np.arange(setup.n)
-        unit_changed = codes[new_cell] != column.codes
-        changed = np.flatnonzero(unit_changed[setup.unit_of_row])
-        index[changed] = donor[new_cell[setup.unit_of_row[changed]]]
-        rows[column.name] = index
-    return rows
+    taken = np.full(len(setup.row_of_unit), -1)
+    taken[units] = donor[new_cell[units]]
+    rows = taken[setup.unit_of_row]
+    return np.where(rows >= 0, rows, np.arange(setup.n))

@@ -70,8 +70,12 @@ def read_exempt(exempt: Iterable[Any], labels: Sequence[Any]) -> frozenset[Any]:
         raise DesignError(f"exempt must be a list of categories; got the text {exempt!r}.")
     named = [tuple(label) if isinstance(label, list) else label for label in exempt]
     _refuse_unknown("exempt", named, labels)
-    missing = [label for label in labels if label is None or (isinstance(label, tuple) and None in label)]
-    return frozenset((*named, *missing))
+    return frozenset((*named, *filter(is_missing, labels)))
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a category is a missing value, or a combination with one."""
+    return label is None or (isinstance(label, tuple) and None in label)
 
 
 def transition(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> Transition:

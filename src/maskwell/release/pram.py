@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import settle, with_rows
-from maskwell.release.matrices import Choice, read_exempt, transition
+from maskwell.release.matrices import Choice, is_missing, read_exempt, transition
 from maskwell.release.pram_estimate import PramEstimate, estimate
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.release.pram_variance import added_variance
@@ -110,30 +111,27 @@ def pram(
     names = names_of(columns, "columns")
     by = names_of(strata, "strata") if strata is not None else ()
     _refuse_overlap(names, by, earlier)
-    coded = {
-        name: encode(array, name) for name, array in read_columns(native, list(dict.fromkeys((*names, *by)))).items()
-    }
-    labels, truth, donors = _categories([coded[name] for name in names])
-    stratum, levels = _strata([coded[name] for name in by], len(truth))
+    held = _read(native, names, by)
+    labels, levels = held.labels, held.levels
     choice = Choice(
         matrix, diagonal, least_diagonal, invariant, neighbours, tuple(zeros), read_exempt(exempt, labels)
     ).checked(labels, by)
-    counts = np.zeros((len(levels), len(labels)), np.int64)
-    np.add.at(counts, (stratum, truth), 1)
-    transitions = tuple(transition(choice, labels, counts[h].tolist(), level) for h, level in enumerate(levels))
-    step = Step(names, labels, by, levels, transitions, tuple(map(tuple, counts.tolist())))
-    drawn = _draw(step, truth, stratum, native, (key, ids, seed), len(earlier))
+    transitions = tuple(transition(choice, labels, own, level) for own, level in zip(held.counts, levels, strict=True))
+    step = Step(names, labels, by, levels, transitions, held.counts)
+    drawn = _draw(step, held, native, (key, ids, seed), len(earlier))
     step = dataclasses.replace(step, randomness=drawn.randomness, seed=None if seed is None else int(seed))
-    moved = drawn.codes != truth
-    index = np.where(moved, donors[drawn.codes], np.arange(len(truth)))
-    released = with_rows(native, dict.fromkeys(names, index) if moved.any() else {}, lazy=lazy)
-    return PramRelease(released, PramPlan((*earlier, step)), (*changed, int(moved.sum())), len(truth), original)
+    released = with_rows(native, dict.fromkeys(names, held.rows(drawn.codes)), lazy=lazy)
+    return PramRelease(released, PramPlan((*earlier, step)), (*changed, drawn.moved), len(held.truth), original)
 
 
 def replay(plan: PramPlan, table: Any, *, key: bytes | None = None, ids: Any = None) -> PramRelease:
-    """The release of a stored plan again, from the original table, with its seeds or with the key and ids of old."""
-    if key is None and any(step.seed is None for step in plan.steps):
-        raise DataError("the plan was drawn without a seed, so it cannot be repeated without its key and ids.")
+    """The release of a stored plan again, from the original table, with its seeds and with the key and ids of old."""
+    kinds = {step.randomness for step in plan.steps}
+    if kinds - {"seeded", "keyed"}:
+        raise DataError("the plan was drawn without a seed and without a key, so it cannot be repeated.")
+    if ("keyed" in kinds) != (key is not None):
+        wanted = "with a key: give it with the ids of old" if key is None else "with seeds alone: leave the key out"
+        raise DataError(f"the plan was drawn {wanted}, or it cannot be repeated.")
     released, changed = table, []
     for number, step in enumerate(plan.steps):
         released, moved = _repeat(step, number, released, key, ids)
@@ -144,18 +142,11 @@ def replay(plan: PramPlan, table: Any, *, key: bytes | None = None, ids: Any = N
 def _repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> tuple[Any, int]:
     """The table after a step that is known already, and how many records it changed."""
     native, lazy = settle(table)
-    arrays = read_columns(native, list(dict.fromkeys((*step.columns, *step.strata))))
-    coded = {name: encode(array, name) for name, array in arrays.items()}
-    labels, truth, donors = _categories([coded[name] for name in step.columns])
-    stratum, levels = _strata([coded[name] for name in step.strata], len(truth))
-    counts = np.zeros((len(levels), len(labels)), np.int64)
-    np.add.at(counts, (stratum, truth), 1)
-    if (labels, levels, tuple(map(tuple, counts.tolist()))) != (step.labels, step.levels, step.counts):
+    held = _read(native, step.columns, step.strata)
+    if (held.labels, held.levels, held.counts) != (step.labels, step.levels, step.counts):
         raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
-    drawn = _draw(step, truth, stratum, native, (key, ids, None if key is not None else step.seed), number)
-    moved = drawn.codes != truth
-    index = np.where(moved, donors[drawn.codes], np.arange(len(truth)))
-    return with_rows(native, dict.fromkeys(step.columns, index), lazy=lazy), int(moved.sum())
+    drawn = _draw(step, held, native, (key, ids, None) if step.seed is None else (None, None, step.seed), number)
+    return with_rows(native, dict.fromkeys(step.columns, held.rows(drawn.codes)), lazy=lazy), drawn.moved
 
 
 def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequence[Step]) -> None:
@@ -173,14 +164,47 @@ def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequen
         raise DataError(f"strata {changed[0]!r} was post-randomized in an earlier step; do this step first.")
 
 
-def _categories(columns: Sequence[Coded]) -> tuple[tuple[Any, ...], Ints, Ints]:
-    """The categories that occur, the category of every row, and a row that holds each category."""
-    cells, cell_of_row = cross_classify(columns)
-    rows = cells.codes.tolist()
-    labels = [tuple(own[code] for own, code in zip(cells.labels, row, strict=True)) for row in rows]
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What a table holds of the columns of a step."""
+
+    labels: tuple[Any, ...]
+    """The categories that occur."""
+    levels: tuple[tuple[Any, ...], ...]
+    truth: Ints
+    """The category of every row."""
+    stratum: Ints
+    donors: Ints
+    """The first row of each category."""
+
+    @cached_property
+    def counts(self) -> tuple[tuple[int, ...], ...]:
+        """The frequencies by stratum."""
+        counts = np.zeros((len(self.levels), len(self.labels)), np.int64)
+        np.add.at(counts, (self.stratum, self.truth), 1)
+        return tuple(map(tuple, counts.tolist()))
+
+    def rows(self, codes: Ints) -> Ints:
+        """The row that every row takes its new category from.
+
+        Also where a category stays as it is: a file may spell one value in two ways, and the spelling that no moved
+        record is given would tell which ones stayed. Missing values never move, and keep their kinds.
+        """
+        missing = np.array([is_missing(label) for label in self.labels])
+        return np.where(missing[self.truth], np.arange(len(codes)), self.donors[codes])
+
+
+def _read(table: Any, names: Sequence[str], strata: Sequence[str]) -> _Held:
+    arrays = read_columns(table, list(dict.fromkeys((*names, *strata))))
+    coded = {name: encode(array, name) for name, array in arrays.items()}
+    cells, cell_of_row = cross_classify([coded[name] for name in names])
+    labels = [tuple(own[c] for own, c in zip(cells.labels, row, strict=True)) for row in cells.codes.tolist()]
     donors = np.empty(len(labels), np.int64)
     donors[cell_of_row[::-1]] = np.arange(len(cell_of_row) - 1, -1, -1)
-    return tuple(label[0] for label in labels) if len(columns) == 1 else tuple(labels), cell_of_row, donors
+    stratum, levels = _strata([coded[name] for name in strata], len(cell_of_row))
+    return _Held(
+        tuple(label[0] for label in labels) if len(names) == 1 else tuple(labels), levels, cell_of_row, stratum, donors
+    )
 
 
 def _strata(columns: Sequence[Coded], n: int) -> tuple[Ints, tuple[tuple[Any, ...], ...]]:
@@ -192,14 +216,14 @@ def _strata(columns: Sequence[Coded], n: int) -> tuple[Ints, tuple[tuple[Any, ..
 @dataclass(frozen=True, eq=False)
 class _Drawn:
     codes: Ints
+    moved: int
     randomness: str
 
 
-def _draw(
-    step: Step, truth: Ints, stratum: Ints, table: Any, chance: tuple[bytes | None, Any, int | None], number: int
-) -> _Drawn:
+def _draw(step: Step, held: _Held, table: Any, chance: tuple[bytes | None, Any, int | None], number: int) -> _Drawn:
     """New categories, stratum by stratum and stage by stage, each with a keystream of its own."""
     key, ids, seed = chance
+    truth, stratum = held.truth, held.stratum
     items = _id_items(table, ids, len(truth))
     new, randomness = truth.copy(), "none"
     fingerprint = PramPlan((step,)).fingerprint if key is not None else ""
@@ -214,7 +238,7 @@ def _draw(
             codes = new[rows].astype(np.uint32)
             new[rows] = draw(part.plan, len(rows), _reader(codes), stream)
             randomness = stream.randomness
-    return _Drawn(new, randomness)
+    return _Drawn(new, int((new != truth).sum()), randomness)
 
 
 def _reader(codes: Any) -> Any:
