@@ -283,6 +283,24 @@ def test_the_categories_of_row_groups_are_one_column(tmp_path: Path) -> None:
     assert column.to_pylist() == ["b", "a", "c", "b"]
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_a_dictionary_does_not_tell_the_values_before_a_change(tmp_path: Path, suffix: str) -> None:
+    declared = pa.DictionaryArray.from_arrays([0, 1, 1, None], ["z", "y", "never"])
+    ordered = pa.DictionaryArray.from_arrays([0, 1, 2, 1], ["low", "middle", "high"], ordered=True)
+    encoded = pa.array(["q", "a", "z", None]).dictionary_encode()
+    write(pa.table({"x": encoded, "kept": encoded, "d": declared, "o": ordered}), tmp_path / f"a{suffix}")
+    found = read(tmp_path / f"a{suffix}")
+    changed = found.table.set_column(0, "x", found.table.column("x").take(pa.array([1, 1, 0, 3])))
+    changed = changed.set_column(2, "d", changed.column("d").take(pa.array([1, 1, 1, 3])))
+    changed = changed.set_column(3, "o", changed.column("o").take(pa.array([2, 0, 0, 0])))
+    write(found.with_table(changed), tmp_path / f"b{suffix}")
+    table = read(tmp_path / f"b{suffix}").table
+    assert table.column("x").to_pylist() == ["a", "a", "q", None]
+    entries = {name: table.column(name).chunk(0).dictionary.to_pylist() for name in table.column_names}
+    assert entries == {"x": ["a", "q"], "kept": ["q", "a", "z"], "d": ["z", "y", "never"], "o": ["low", "high"]}
+    assert table.schema.types == found.table.schema.types
+
+
 # Bad input
 
 

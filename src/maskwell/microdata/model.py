@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maskwell.errors import DataError
+from maskwell.microdata.dictionaries import renewed
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +124,18 @@ class Microdata:
 
         if table.column_names != self.names or table.schema.types != self.table.schema.types:
             raise DataError("the new table must have the columns of the file, in its order and with its types.")
+        columns = [self._column(name, table.column(name)) for name in self.names]
         # Whoever changed the values may have dropped what the schema says besides them.
-        return dataclasses.replace(self, table=pa.table(table.columns, schema=self.table.schema))
+        return dataclasses.replace(self, table=pa.table(columns, schema=self.table.schema))
+
+    def _column(self, name: str, column: Any) -> Any:
+        """A new column; where the dictionary itself is written, one that tells nothing of the old values."""
+        import pyarrow as pa
+
+        old = self.table.column(name)
+        if self.kind != "arrow" or not pa.types.is_dictionary(column.type) or column.equals(old):
+            return column
+        return renewed(old.combine_chunks(), column.unify_dictionaries().combine_chunks())
 
     def without(self, names: Sequence[str]) -> Microdata:
         """The same file without some of its columns."""
