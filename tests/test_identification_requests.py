@@ -13,6 +13,7 @@ from maskwell.release import (
     ReleasePlan,
     limit_identification,
 )
+from maskwell.release.giveaways import giveaways
 from tests.persons import small
 
 # Blocks that are too small.
@@ -49,6 +50,27 @@ def test_a_block_that_is_too_small_is_joined_with_the_nearest_when_asked() -> No
         limit_identification(
             lopsided(), ["sex", "group", "age"], 0.395, within="sex", exempt={"group": ["r"]}, merge="merge", seed=1
         )
+
+
+def test_keys_that_every_block_keeps_do_not_change_unless_blocks_were_joined() -> None:
+    table = lopsided() | {"copy": lopsided()["group"]}
+    keys: dict[str, Any] = {"keys": ["sex", "group", "age"], "xi": 0.395, "within": ["sex", "group"], "seed": 1}
+    joined = limit_identification(table, merge="merge", **keys)
+    assert joined.setup.changing == ("group", "age")
+    assert [each.column for each in giveaways(table, joined.setup.changing) if each.changed == "group"] == ["copy"]
+    apart = limit_identification({name: own[:60] for name, own in table.items()}, **keys)
+    assert apart.setup.changing == ("age",)
+
+
+def test_rows_that_are_sorted_by_a_key_give_it_away() -> None:
+    rng = np.random.default_rng(1)
+    age = np.sort(rng.integers(0, 90, 3000))
+    area = rng.integers(0, 5, 3000)
+    assert [(each.column, each.changed) for each in giveaways({"age": age, "area": area}, ["age", "area"])] == [
+        (None, "age")
+    ]
+    assert "random order" in str(*giveaways({"age": age[::-1]}, ["age"]))
+    assert not giveaways({"age": rng.permutation(age)}, ["age"])
 
 
 def test_intervals_are_joined_with_their_neighbour() -> None:

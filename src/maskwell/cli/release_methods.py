@@ -64,12 +64,9 @@ class Outcome:
         return added_variance(self.setup, of)
 
     @property
-    def changing(self) -> list[str]:
-        """The columns that do not stay as they are: keys that are neither exempt nor kept by category do not."""
-        fixed = {}
-        if self.setup is not None:
-            fixed = self.setup.request.within | self.setup.request.exempt
-        return [name for name in self.columns if fixed.get(name, ()) is not None]
+    def changing(self) -> tuple[str, ...]:
+        """The columns that do not stay as they are: a key that every block keeps does."""
+        return self.columns if self.setup is None else self.setup.changing
 
     @property
     def columns(self) -> tuple[str, ...]:

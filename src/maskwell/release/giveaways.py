@@ -1,4 +1,4 @@
-"""Columns that stay as they are and tell what a changed one was: years of schooling beside a degree."""
+"""What stays as it is and tells what a changed column was: years of schooling beside a degree, or the order of rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ _LEAST_PER_LEVEL = 10
 class Giveaway:
     """A column that stays, and the column that it gives away."""
 
-    column: str
+    column: str | None
+    """None where it is the order of the rows that gives it away."""
     changed: str
     right: float
-    """The share of records for which the best guess from the column is right."""
+    """The share of records for which the best guess from the column is right, or whose row is in order."""
 
     def __str__(self) -> str:
+        if self.column is None:
+            return (
+                f"the rows are sorted by {self.changed!r} ({self.right:.1%} of them are in order): a value out of its "
+                "place tells that it was changed, and its neighbours what it was; put the rows in random order first."
+            )
         return (
             f"{self.column!r} stays as it is and tells the true {self.changed!r} of {self.right:.1%} of the records: "
             "leave it out of the released file, or make it a key as well."
@@ -34,28 +40,28 @@ class Giveaway:
 
 
 def giveaways(table: Any, changed: Sequence[str]) -> list[Giveaway]:
-    """The columns of a table that give one of the ``changed`` columns away, by up to 50,000 evenly spaced rows.
+    """What gives one of the ``changed`` columns of a table away, by up to 50,000 evenly spaced rows.
 
-    Columns with less than ten of these rows for each value are left out: a number of each person gives nothing away
-    but the person.
+    That is the order of the rows, if they are sorted by the column, and other columns. Those with less than ten of
+    these rows for each value are left out: a number of each person gives nothing away but the person.
 
     >>> table = {"degree": ["a", "b", "c"] * 10, "years": [9, 12, 16] * 10, "sex": ["f", "m"] * 15}
     >>> print(*giveaways(table, ["degree"]))
     'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, or
     make it a key as well.
     """
-    names = column_names(table)
-    found = []
-    spaced = {name: _spaced(table, name) for name in changed}
-    for other in names:
+    spaced = {name: own for name in changed if (own := _spaced(table, name)) is not None and not _constant(own)}
+    orders = {name: _in_order(own) for name, own in spaced.items()}
+    found = [Giveaway(None, name, share) for name, share in orders.items() if share >= CERTAIN]
+    for other in column_names(table):
         if other in changed:
             continue
         column = _spaced(table, other)
         if column is None or column.size * _LEAST_PER_LEVEL > len(column.codes):
             continue
         for name, own in spaced.items():
-            right = _guessed(column, own) if own is not None else 0.0
-            if own is not None and right >= CERTAIN and np.bincount(own.codes).max() / len(own.codes) < CERTAIN:
+            right = _guessed(column, own)
+            if right >= CERTAIN:
                 found.append(Giveaway(other, name, right))
     return found
 
@@ -69,6 +75,17 @@ def _spaced(table: Any, name: str) -> Coded | None:
         return None
     step = -(-len(array) // _MOST_ROWS)
     return encode(array.take(pa.array(np.arange(0, len(array), step))), name)
+
+
+def _constant(column: Coded) -> bool:
+    """Whether nearly all rows hold one value, which is no secret."""
+    return bool(np.bincount(column.codes).max() / len(column.codes) >= CERTAIN)
+
+
+def _in_order(column: Coded) -> float:
+    """The share of rows that do not come before the row above them, in rising or in falling order."""
+    steps = np.diff(column.codes)
+    return float(max((steps >= 0).mean(), (steps <= 0).mean()))
 
 
 def _guessed(column: Coded, changed: Coded) -> float:

@@ -61,6 +61,15 @@ class Setup:
         """The number of rows."""
         return len(self.unit_of_row)
 
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """The keys that a move may change: those that differ within a block."""
+        if not len(self.blocks):
+            return ()
+        codes, starts = self.cells.codes[self.blocks.cells], self.blocks.starts[:-1]
+        differ = (np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)).any(axis=0)
+        return tuple(name for name, own in zip(self.request.keys, differ.tolist(), strict=False) if own)
+
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block; blocks of equal composition are computed once."""
         counts = self.cells.counts

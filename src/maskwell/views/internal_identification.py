@@ -36,7 +36,7 @@ def identification_page(release: Release, of: Sequence[Any]) -> str:
     """The page as text."""
     comparison = release.comparison()
     plan, audit = release.plan, release.audit
-    warnings = [*_warnings(release), *telltales(release.setup.table, comparison)]
+    warnings = [*_warnings(release), *telltales(release.setup.table, release.setup.changing, comparison)]
     risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
     sections = [
         Section("", [_headline(release)]),

@@ -34,7 +34,7 @@ def pram_page(release: PramRelease, of: Sequence[Any]) -> str:
     """The page as text."""
     comparison = release.comparison()
     steps = release.plan.steps
-    warnings = [*_warnings(release), *telltales(release.original, comparison)]
+    warnings = [*_warnings(release), *telltales(release.original, comparison.moving, comparison)]
     sections = [
         Section("", [_headline(release, comparison.changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),

@@ -41,9 +41,9 @@ def changes(comparison: Comparison) -> Section:
     )
 
 
-def telltales(original: Any, comparison: Comparison) -> list[str]:
-    """Warnings of columns that stay and thereby give away which records moved."""
-    found = [str(giveaway) for giveaway in giveaways(original, comparison.moving)]
+def telltales(original: Any, changing: Sequence[str], comparison: Comparison) -> list[str]:
+    """Warnings of what stays and thereby gives away which records moved, and what the ``changing`` columns were."""
+    found = [str(giveaway) for giveaway in giveaways(original, changing)]
     impossible = {pair: count for pair, count in comparison.impossible.items() if count}
     if impossible:
         listed = ", ".join(f"{' × '.join(pair)} {count:,}" for pair, count in impossible.items())
