@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from maskwell.errors import DataError
+from maskwell.errors import DataError, ReportError
 from maskwell.release import (
     ReleasePlan,
     limit_identification,
@@ -226,6 +226,25 @@ def test_missing_values_are_a_category_of_their_own_and_stay_missing() -> None:
     assert (made.table.dtypes == table.dtypes).all()
     whole = ReleasePlan.from_json(made.plan.to_json())
     assert (None, None) in whole.cells(0)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+def test_dates_of_pandas_are_stored_in_plans(zone: str | None) -> None:
+    days = pd.date_range("2020-01-01 12:30", periods=40, tz=zone).astype(f"datetime64[ns{f', {zone}' if zone else ''}]")
+    table = pd.DataFrame({"day": days})
+    made = limit_identification(table, "day", 0.395, seed=1)
+    plan = ReleasePlan.from_json(made.plan.to_json())
+    assert plan.apply(table).table.equals(made.table)  # type: ignore[attr-defined]
+    exact = limit_identification(pd.DataFrame({"day": days + pd.Timedelta(1, "ns")}), "day", 0.395, seed=1)
+    with pytest.raises(ReportError, match="nanoseconds"):
+        exact.plan.to_json()
+
+
+def test_a_key_of_one_value_has_no_added_variance() -> None:
+    made = limit_identification({"one": ["a"] * 60, "n": range(60)}, ["one", "n"], 0.4, seed=1)
+    added = made.added_variance("one")
+    assert added.variance.tolist() == added.ratio.tolist() == [0]
+    assert not added.warnings
 
 
 def test_a_range_is_a_column_like_any_other() -> None:

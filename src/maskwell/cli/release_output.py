@@ -159,7 +159,5 @@ def _added(outcome: Outcome, tables: Sequence[Any]) -> Iterator[str]:
     yield "added variance beside that of sampling:"
     for of in _tables(outcome, tables):
         found = outcome.added_variance(of)
-        largest = float(found.ratio.max())
-        # What does not change has an added variance of zero but for rounding.
-        yield f"  {', '.join(found.columns)}: at most {largest if largest > 1e-9 else 0:.3g} times"
+        yield f"  {', '.join(found.columns)}: at most {float(found.ratio.max()):.3g} times"
         yield from (f"    {warning}" for warning in found.warnings)

@@ -15,6 +15,7 @@ from maskwell.risk.columns import Floats, Ints, encode, read_columns
 
 MOST_CELLS = 5_000_000
 """The largest table of counts."""
+_ROUNDING = 1e-12
 NOT_SMALL = 0.1
 """An added variance above this share of the sampling variance is worth a warning."""
 
@@ -114,6 +115,11 @@ def read_factors(table: Any, of: Any) -> list[Factor]:
         raise DataError("of must name one column or more; got none.")
     arrays = read_columns(table, list(spec))
     return [factor(encode(arrays[name], name), how, "of") for name, how in spec.items()]
+
+
+def without_rounding(variance: Floats, counts: Ints) -> Floats:
+    """The variances of counts, with zeros where chances of 0 and 1 differ from these by rounding alone."""
+    return np.where(variance > _ROUNDING * (1 + counts), variance, 0.0)
 
 
 def refuse_large(cells: int) -> None:

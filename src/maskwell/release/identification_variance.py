@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large
+from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large, without_rounding
 from maskwell.release.partition import Factor, partition
 from maskwell.release.setup import Setup
 from maskwell.risk.columns import Floats, Ints
@@ -43,7 +43,7 @@ def moments(setup: Setup, factors: Sequence[Factor]) -> Moments:
         levels[:, [stored.index(f.name) for f in factors]],
         counts.ravel(),
         expected.ravel(),
-        np.maximum(variance.ravel(), 0.0),  # rounding may leave -1e-17
+        without_rounding(variance.ravel(), counts.ravel()),
     )
 
 

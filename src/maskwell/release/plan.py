@@ -86,13 +86,16 @@ def stored_label(label: Any) -> Any:
     """A category's label for JSON: text, numbers, booleans and None as they are, dates and decimals marked."""
     if label is None or isinstance(label, (str, bool, int, float)):
         return label
-    if isinstance(label, (datetime.datetime, datetime.date, datetime.time)):
-        return {type(label).__name__: label.isoformat()}
+    for kind in (datetime.datetime, datetime.date, datetime.time):
+        # A timestamp of pandas is a datetime of a kind that may hold nanoseconds as well.
+        if isinstance(label, kind) and not getattr(label, "nanosecond", 0):
+            return {kind.__name__: label.isoformat()}
     if isinstance(label, Decimal):
         return {"decimal": str(label)}
     if isinstance(label, (tuple, list)):
         return {"cell": [stored_label(part) for part in label]}
-    raise ReportError(f"categories of type {type(label).__name__} cannot be stored in a plan; cast the column to text.")
+    what = "with nanoseconds" if getattr(label, "nanosecond", 0) else f"of type {type(label).__name__}"
+    raise ReportError(f"categories {what} cannot be stored in a plan; cast the column to text.")
 
 
 _READERS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large
+from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large, without_rounding
 from maskwell.release.partition import Factor, Partition, partition
 from maskwell.release.pram_estimate import positions
 from maskwell.release.pram_plan import PramPlan, Step
@@ -66,7 +66,8 @@ def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments
     stored = [f.name for part in parts for f in part.sets.factors] + [f.name for f in rest.factors]
     cells = _cells([*(part.sets.levels for part in parts), rest.levels])
     order = [stored.index(f.name) for f in factors]
-    return Moments(cells[:, order], counts.ravel(), expected.ravel(), np.maximum(variance.ravel(), 0.0))
+    variance = without_rounding(variance.ravel(), counts.ravel())
+    return Moments(cells[:, order], counts.ravel(), expected.ravel(), variance)
 
 
 def _own(step: Step, factors: Sequence[Factor]) -> list[Factor]:
