@@ -14,6 +14,7 @@ from maskwell.release import (
     limit_identification,
 )
 from maskwell.release.giveaways import giveaways
+from maskwell.views.release_page import internal_page
 from tests.persons import small
 
 # Blocks that are too small.
@@ -90,6 +91,10 @@ def test_merging_across_a_column_that_is_no_key_counts_cells_anew() -> None:
     # a0 is a pair and a1, three times in all, is not sensitive any more.
     assert sorted(made.plan.blocks[0].counts) == [1] * 10 + [2]
     assert made.audit.holds
+    # Whoever knows that the one person with a1 is in part 1 finds her, so the custodian is told.
+    assert made.plan.unprotected == ("part",)
+    assert "joined across part" in made.summary()
+    assert "joined across part" in internal_page(made)
 
 
 def test_exempt_columns_and_categories_do_not_move() -> None:

@@ -283,6 +283,18 @@ def test_the_categories_of_row_groups_are_one_column(tmp_path: Path) -> None:
     assert column.to_pylist() == ["b", "a", "c", "b"]
 
 
+def test_what_pandas_notes_is_of_the_columns_that_are_left(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": pd.Categorical(["a", "b", "c"]), "n": [1, 2, 3], "person": list("pqr")})
+    frame.set_index("person").to_parquet(tmp_path / "a.parquet")
+    found = read(tmp_path / "a.parquet").without(["person"])
+    changed = found.table.set_column(0, "x", found.table.column("x").take(pa.array([1, 1, 0])))
+    write(found.with_table(changed), tmp_path / "b.parquet")
+    notes = pq.read_schema(tmp_path / "b.parquet").metadata[b"pandas"]
+    assert b"person" not in notes
+    assert b'"num_categories": 2' in notes
+    assert pd.read_parquet(tmp_path / "b.parquet")["x"].tolist() == ["b", "b", "a"]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_a_dictionary_does_not_tell_the_values_before_a_change(tmp_path: Path, suffix: str) -> None:
     declared = pa.DictionaryArray.from_arrays([0, 1, 1, None], ["z", "y", "never"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,40 @@ def write_columnar(data: Microdata, path: Path, suffix: str) -> None:
     """Write a Parquet or Arrow file."""
     from pyarrow import feather, parquet
 
-    table = data.table if data.kind == "arrow" else _described(data)
+    table = _noted(data.table) if data.kind == "arrow" else _described(data)
     if suffix in _PARQUET:
         parquet.write_table(table, path)
     else:
         feather.write_feather(table, str(path))
+
+
+def _noted(table: Any) -> Any:
+    """The table with pandas' notes on its own columns alone: they name columns that were dropped, and count categories.
+
+    Notes that cannot be read are left out.
+    """
+    import pyarrow as pa
+
+    metadata = dict(table.schema.metadata or {})
+    text = metadata.pop(b"pandas", None)
+    if text is None:
+        return table
+    try:
+        notes = json.loads(text)
+        notes["columns"] = [own for own in notes["columns"] if own["field_name"] in table.column_names]
+        notes["index_columns"] = [i for i in notes["index_columns"] if isinstance(i, dict) or i in table.column_names]
+        for own in notes["columns"]:
+            column = table.column(own["field_name"])
+            if (
+                pa.types.is_dictionary(column.type)
+                and column.num_chunks
+                and "num_categories" in (own["metadata"] or {})
+            ):
+                own["metadata"]["num_categories"] = len(column.chunk(0).dictionary)
+        metadata[b"pandas"] = json.dumps(notes).encode()
+    except (ValueError, KeyError, TypeError):
+        pass
+    return table.replace_schema_metadata(metadata)
 
 
 def _described(data: Microdata) -> Any:

@@ -87,6 +87,8 @@ class Release:
         blocks = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "no block"
         by_key = ", ".join(f"{key} {count}" for key, count in self.changed_by_key.items())
         audit = self.audit
+        unprotected = ", ".join(self.plan.unprotected)
+        beware = [f"  beware:    sets were joined across {unprotected}; the limit is for those who do not know it"]
         return "\n".join(
             [
                 f"Release of {self.setup.n} records over the keys {', '.join(self.plan.keys)}",
@@ -94,6 +96,7 @@ class Release:
                 f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
                 f"  risk:      a match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before;"
                 f" the limit {float(audit.xi):g} {'holds' if audit.holds else 'FAILS'}",
+                *(beware if unprotected else []),
             ]
         )
 

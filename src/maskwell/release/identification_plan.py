@@ -63,6 +63,16 @@ class IdentificationPlan(ReleasePlan):
         """How many partition sets were joined with another."""
         return sum(len(block.sets) - 1 for block in self.blocks)
 
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """Columns that are no keys, but in which joined sets differ: whoever knows them is not held to the limit."""
+        blocks = [block.sets for block in self.blocks]
+        return tuple(
+            name
+            for name in self.request.within
+            if name not in self.keys and any(len({levels[name] for levels in sets}) > 1 for sets in blocks)
+        )
+
     def cells(self, block: int) -> list[tuple[Any, ...]]:
         """The cells of a block as labels, one for each key."""
         labels = [self.labels[key] for key in self.keys]

@@ -9,10 +9,11 @@ masked:
 .. math:: \tau(\varepsilon) = \sum_{f_k = 1} s_k(\varepsilon)\, r_k + (1 - s_k(\varepsilon))\, r'_k,
 
 with r the risk of a record before masking, that of tau1 or tau2; r' its risk by the keys that stay as they are, 0 where
-it is not unique by these; and s the exact chance that its masked columns are released as they are. That is on the safe
-side: others may have moved into the cell. No masking of these columns can bring τ below the sum of r'. A matrix that
-is not invariant may move a value more often than it keeps it, and an intruder who knows it then looks where the value
-most likely went: s is the largest chance of any release.
+it is not unique by these; and s the exact chance that its masked columns are released as they are. Against such an
+intruder that is on the safe side: others may have moved into the cell. It is no bound for one who guesses among the m
+records that share the keys that were not masked, and is right once in m times at any ε. No masking of these columns
+can bring τ below the sum of r'. A matrix that is not invariant may move a value more often than it keeps it, and an
+intruder who knows it then looks where the value most likely went: s is the largest chance of any release.
 
 τ need not rise with ε: the most informative matrix changes its shape on the way. It is therefore computed over the
 whole range, and the largest ε that meets the target is refined; ``curve`` shows what was computed.

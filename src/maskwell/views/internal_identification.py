@@ -97,6 +97,11 @@ def _warnings(release: Release) -> list[str]:
             f"{plan.merged} partition sets were joined with others because they had too few sensitive cells: within "
             "them records may have crossed what within names, so those margins are not kept exactly."
         )
+    if plan.unprotected:
+        found.append(
+            f"Sets were joined across {', '.join(plan.unprotected)}, which is no key: records that are rare only "
+            "beside it stay as they are. The limit holds for those who do not know it; make it a key if somebody may."
+        )
     if not len(plan.blocks):
         found.append("No combination of keys is rare enough to be sensitive: nothing was changed.")
     return found

@@ -130,12 +130,12 @@ def _diagonals(step: Step, labels: Sequence[str]) -> Table:
 
 def _replay(release: PramRelease) -> Section:
     drawn = {step.randomness for step in release.plan.steps}
-    if any(step.seed is not None for step in release.plan.steps):
-        how = "The draws follow from the seeds that the plan holds: plan.apply(table) gives the same file."
+    if not drawn <= {"seeded", "keyed"}:
+        how = "The draws were fresh and cryptographic: nobody can repeat them, which is as it should be."
     elif "keyed" in drawn:
         how = "The draws follow from the secret key and the ids: plan.apply(table, key=key, ids=ids) repeats them."
     else:
-        how = "The draws were fresh and cryptographic: nobody can repeat them, which is as it should be."
+        how = "The draws follow from the seeds that the plan holds: plan.apply(table) gives the same file."
     rows = [["fingerprint of the plan", release.plan.fingerprint]]
     for i, step in enumerate(release.plan.steps, start=1):
         seeded = f"seed {step.seed}: simulation only"
