@@ -211,6 +211,9 @@ def test_a_plan_can_be_stored_and_repeated(persons: pd.DataFrame, release: Relea
     changed["content"]["xi"] = "1/2"
     with pytest.raises(ReportError, match="changed"):
         ReleasePlan.from_json(json.dumps(changed))
+    changed["content"]["theta"] = "1/0"
+    with pytest.raises(ReportError, match="malformed"):
+        ReleasePlan.from_json(json.dumps(changed))
 
 
 def test_a_dry_run_gives_plan_and_audit(persons: pd.DataFrame, release: Release) -> None:

@@ -390,6 +390,8 @@ def test_missing_files_and_suffixes(tmp_path: Path) -> None:
         ("a.dta", {"x" * 33: [1]}, "32 letters"),
         ("a.dta", {"if": [1]}, "rename"),
         ("a.dta", {"x": [2**60]}, "beyond 2\\^53"),
+        ("a.dta", {"x": pa.array([2**63 + 1], pa.uint64())}, "beyond 2\\^53"),
+        ("a.dta", {"x": [1e308, None]}, "takes for missing"),
         ("a.dta", {"x": [float("inf")]}, "infinite"),
         ("a.dta", {"x": [[1]]}, "cannot hold"),
         ("a.sav", {"1x": [1]}, "cannot be named so in SPSS"),

@@ -168,6 +168,7 @@ def test_the_summary_names_both_risks() -> None:
         ("area", {"target": 0.1}, DemandError, "out of reach: masking area leaves a tau1 of"),
         ("area", {"target": 1e6}, DemandError, "need not be masked"),
         ("area", {"target": -1}, DemandError, "target must lie between 0"),
+        ("area", {"target": "3"}, DemandError, "target must lie between 0"),
         ("area", {"target": 3, "measure": "tau3"}, DemandError, 'measure must be "tau1" or "tau2"'),
         ("sex", {"target": 3}, DataError, "columns must be one or more of the keys"),
         ([], {"target": 3}, DataError, "columns must be one or more of the keys"),

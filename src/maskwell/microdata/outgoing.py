@@ -96,7 +96,7 @@ def _plain(column: Any, name: str, clock: Clock) -> tuple[Any, str | None]:
     if is_.is_boolean(kind):
         return column.cast(pa.int8()).cast(pa.float64()), None
     if is_.is_integer(kind):
-        if len(column) and pc.any(pc.greater(pc.abs_checked(column.cast(pa.int64())), 2**53)).as_py():
+        if any(abs(end) > 2**53 for end in pc.min_max(column).as_py().values() if end is not None):
             raise DataError(f"column {name!r} holds whole numbers beyond 2^53, which would be rounded; make it text.")
         return column.cast(pa.float64()), None
     if is_.is_floating(kind) or is_.is_decimal(kind) or is_.is_null(kind):

@@ -109,6 +109,10 @@ def _stored(column: Outgoing) -> Column:
         return Column(column.name, None, texts, variable.width, column.format or "", variable.label or "")
     numbers = column.values.fill_null(_MISSING).to_numpy(zero_copy_only=False)
     missing = numbers >= _MISSING
+    if variable.codes is None and missing.sum() > column.values.null_count:
+        raise DataError(
+            f"column {column.name!r} holds numbers of 2^1023 or more, which Stata takes for missing values."
+        )
     storage = variable.storage or _storage(column, numbers[~missing])
     kind, first, step = STORAGE[storage]
     if storage == "double":

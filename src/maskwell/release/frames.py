@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.risk.columns import Ints
+from maskwell.risk.columns import Ints, read_columns
 
 
 def settle(table: Any) -> tuple[Any, bool]:
@@ -38,6 +38,17 @@ def column_names(table: Any) -> list[str]:
     import narwhals as nw
 
     return list(nw.from_native(table).collect_schema().names())
+
+
+def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
+    """The id of every row, from a column or its name, as plain values."""
+    if ids is None:
+        return None
+    column = read_columns(table, [ids])[ids] if isinstance(ids, str) else ids
+    items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    if len(items) != n:
+        raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.")
+    return [item.item() if isinstance(item, np.generic) else item for item in items]
 
 
 def with_rows(table: Any, rows: Mapping[str, Ints], *, lazy: bool = False) -> Any:

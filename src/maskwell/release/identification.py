@@ -11,13 +11,13 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
-from maskwell.release.frames import with_rows
+from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.identification_audit import IdentificationAudit
 from maskwell.release.identification_plan import IdentificationPlan, plan_of
 from maskwell.release.identification_variance import added_variance
 from maskwell.release.moves import move_plan
 from maskwell.release.setup import Setup, prepare, read_request
-from maskwell.risk.columns import Ints, read_columns
+from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 
@@ -187,13 +187,9 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
 
 def _ids(setup: Setup, ids: Any, units: Ints) -> Any:
     """The ids of the units that may move; of a group the least one, so that the order of its rows does not matter."""
-    if ids is None:
+    plain = read_ids(setup.table, ids, setup.n)
+    if plain is None:
         return None
-    column = read_columns(setup.table, [ids])[ids] if isinstance(ids, str) else ids
-    items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
-    if len(items) != setup.n:
-        raise DataError(f"ids must hold one id per row: expected {setup.n}, got {len(items)}.")
-    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
     least = [plain[row] for row in setup.row_of_unit.tolist()]
     if len(least) < setup.n:
         try:

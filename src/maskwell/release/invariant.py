@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
-from maskwell.release.transitions import LARGEST_TOTAL, Transition, stage
+from maskwell.release.transitions import LARGEST_TOTAL, Transition, identity, stage
 
 _ROUNDS = 2_000
 _BALANCED = 1e-12
@@ -64,7 +64,7 @@ def balanced_flows(
     flow = [int(t) * chance for t, chance in zip(counts, leaving, strict=True)]
     moving = [j for j in range(k) if flow[j]]
     if not moving:
-        return Transition((stage([[int(i == j) for i in range(k)] for j in range(k)]),))
+        return Transition((identity(k),))
     _refuse_too_much(flow, counts, kernel, names)
     scale = _scale(flow, max(counts))
     margin = [int(flow[j] * scale) for j in moving]

@@ -69,7 +69,7 @@ class ReleasePlan(ABC):
             raise ReportError(f"plan method {document.get('method')!r} is unknown; known: {known}.")
         try:
             plan = kind.from_content(document["content"], document["draws"])
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as error:
             raise ReportError(f"plan JSON is incomplete or malformed ({type(error).__name__}).") from None
         if plan.fingerprint != document.get("fingerprint"):
             raise ReportError("plan JSON was changed: its content does not match its fingerprint.")

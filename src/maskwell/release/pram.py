@@ -12,7 +12,7 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
-from maskwell.release.frames import settle, with_rows
+from maskwell.release.frames import read_ids, settle, with_rows
 from maskwell.release.matrices import Choice, is_missing, read_exempt, transition
 from maskwell.release.pram_estimate import PramEstimate, estimate
 from maskwell.release.pram_plan import PramPlan, Step
@@ -224,7 +224,7 @@ def _draw(step: Step, held: _Held, table: Any, chance: tuple[bytes | None, Any, 
     """New categories, stratum by stratum and stage by stage, each with a keystream of its own."""
     key, ids, seed = chance
     truth, stratum = held.truth, held.stratum
-    items = _id_items(table, ids, len(truth))
+    items = read_ids(table, ids, len(truth))
     new, randomness = truth.copy(), "none"
     fingerprint = PramPlan((step,)).fingerprint if key is not None else ""
     order = np.argsort(stratum, kind="stable")
@@ -243,13 +243,3 @@ def _draw(step: Step, held: _Held, table: Any, chance: tuple[bytes | None, Any, 
 
 def _reader(codes: Any) -> Any:
     return lambda start, stop: codes[start:stop]
-
-
-def _id_items(table: Any, ids: Any, n: int) -> list[Any] | None:
-    if ids is None:
-        return None
-    column = read_columns(table, [ids])[ids] if isinstance(ids, str) else ids
-    items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
-    if len(items) != n:
-        raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.")
-    return [item.item() if isinstance(item, np.generic) else item for item in items]

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -126,7 +127,7 @@ def epsilon_for_risk(
     report = assess(table, key_names, weights, population_size, model=model, structural_zeros=structural_zeros)
     cells = _cells(table, report, names, measure)
     before = float(cells.hidden.sum()) + cells.least
-    if not 0 <= target < before:
+    if not isinstance(target, Real) or not 0 <= target < before:
         raise DemandError(
             f"target must lie between 0 and the file's own {measure} of {before:.4g}; got {target!r}. A file that "
             "meets it already need not be masked."

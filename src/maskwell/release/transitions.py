@@ -45,11 +45,6 @@ class Stage:
         """How it is sampled."""
         return ColumnPlan(self.columns)
 
-    @property
-    def is_identity(self) -> bool:
-        """Whether nothing changes."""
-        return all(column[j] == sum(column) for j, column in enumerate(self.columns))
-
 
 def stage(columns: Sequence[Sequence[int]]) -> Stage:
     """A stage with its weights reduced by what they share."""
