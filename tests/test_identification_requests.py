@@ -58,7 +58,8 @@ def test_keys_that_every_block_keeps_do_not_change_unless_blocks_were_joined() -
     keys: dict[str, Any] = {"keys": ["sex", "group", "age"], "xi": 0.395, "within": ["sex", "group"], "seed": 1}
     joined = limit_identification(table, merge="merge", **keys)
     assert joined.setup.changing == ("group", "age")
-    assert [each.column for each in giveaways(table, joined.setup.changing) if each.changed == "group"] == ["copy"]
+    found = giveaways(table, joined.setup.changing, rows_in_order=False)
+    assert [each.column for each in found if each.changed == "group"] == ["copy"]
     apart = limit_identification({name: own[:60] for name, own in table.items()}, **keys)
     assert apart.setup.changing == ("age",)
 
@@ -250,13 +251,6 @@ def test_a_key_of_one_value_has_no_added_variance() -> None:
     added = made.added_variance("one")
     assert added.variance.tolist() == added.ratio.tolist() == [0]
     assert not added.warnings
-
-
-def test_columns_that_are_numbered_are_left_alone() -> None:
-    table = pd.DataFrame({0: range(40), "n": range(40)})
-    made = limit_identification(table, "n", 0.395, seed=1)
-    assert made.table[0].equals(table[0])
-    assert list(made.comparison().frequencies) == ["n"]
 
 
 def test_a_range_is_a_column_like_any_other() -> None:

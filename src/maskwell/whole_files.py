@@ -18,15 +18,22 @@ def complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def complete_files(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
+def complete_files(
+    paths: Sequence[str | os.PathLike[str]], private: Sequence[str | os.PathLike[str]] = ()
+) -> Iterator[list[Path]]:
     """Temporary paths that replace ``paths`` together once the block has ended without an error.
 
-    If one cannot be moved into place, those that were are taken back, and what they had replaced is put back.
+    Those that are ``private`` can be read by their owner alone. If one cannot be moved into place, those that were are
+    taken back, and what they had replaced is put back.
     """
     targets = [Path(path) for path in paths]
     temporaries = [_beside(target, "part") for target in targets]
     kept = [_beside(target, "kept") for target in targets]
+    secret = {Path(path) for path in private}
     try:
+        for target, temporary in zip(targets, temporaries, strict=True):
+            if target in secret:
+                temporary.touch(mode=0o600)
         yield temporaries
         for temporary in temporaries:
             with open(temporary, "rb") as finished:

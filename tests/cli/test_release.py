@@ -48,7 +48,18 @@ def names(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "dta", "sav"])
 def test_every_format_releases_the_same_persons(run: Run, folder: Path, persons: pa.Table, suffix: str) -> None:
-    ran = run("release", f"persons.{suffix}", *LIMIT, "--seed", 5, "-o", f"out.{suffix}", "--plan", "plan.json")
+    ran = run(
+        "release",
+        f"persons.{suffix}",
+        *LIMIT,
+        "--seed",
+        5,
+        "--keep-order",
+        "-o",
+        f"out.{suffix}",
+        "--plan",
+        "plan.json",
+    )
     assert (ran.code, ran.err) == (0, "")
     for part in ("the limit 0.5 holds", "1 before", "simulation only", f"wrote out.{suffix}, plan.json"):
         assert part in ran.text
@@ -63,7 +74,7 @@ def test_every_format_releases_the_same_persons(run: Run, folder: Path, persons:
 
 
 def test_stata_labels_and_codes_survive_the_release(run: Run, folder: Path) -> None:
-    assert run("release", "persons.dta", *LIMIT, "-o", "out.dta").code == 0
+    assert run("release", "persons.dta", *LIMIT, "--keep-order", "-o", "out.dta").code == 0
     before, old = pyreadstat.read_dta("persons.dta", output_format="dict")
     after, new = pyreadstat.read_dta("out.dta", output_format="dict")
     assert new.variable_value_labels == old.variable_value_labels
@@ -73,11 +84,52 @@ def test_stata_labels_and_codes_survive_the_release(run: Run, folder: Path) -> N
 
 
 def test_lines_of_csv_that_do_not_move_stay_as_they_are(run: Run, folder: Path) -> None:
-    ran = run("release", "persons.csv", *LIMIT, "-o", "out.csv", "--json")
+    ran = run("release", "persons.csv", *LIMIT, "--keep-order", "-o", "out.csv", "--json")
     before, after = Path("persons.csv").read_bytes().splitlines(), Path("out.csv").read_bytes().splitlines()
     differing = sum(a != b for a, b in zip(before, after, strict=True))
     assert 0 < differing == ran.json["changed_records"]
     assert ran.json["randomness"] == ["secure"]
+
+
+def test_rows_come_in_random_order_unless_they_are_to_stay(run: Run, folder: Path, persons: pa.Table) -> None:
+    """Where rows are sorted, a record out of its place would tell that it was moved."""
+    assert run("release", "persons.parquet", *LIMIT, "-o", "out.parquet").code == 0
+    order = read("out.parquet").table.column("person").to_pylist()
+    assert order != persons.column("person").to_pylist()
+    assert sorted(order) == persons.column("person").to_pylist()
+    kept = run("release", "persons.parquet", *LIMIT, "--keep-order", "-o", "kept.parquet")
+    assert kept.code == 0
+    assert read("kept.parquet").table.column("person").to_pylist() == persons.column("person").to_pylist()
+
+
+def test_plan_and_internal_report_are_for_their_owner_alone(run: Run, folder: Path) -> None:
+    outputs = ("-o", "out.csv", "--plan", "plan.json", "--internal", "in.html", "--external", "ex.html")
+    assert run("release", "persons.csv", *LIMIT, *outputs).code == 0
+    assert {name: Path(name).stat().st_mode & 0o077 for name in ("plan.json", "in.html")} == {
+        "plan.json": 0,
+        "in.html": 0,
+    }
+    assert Path("ex.html").stat().st_mode & 0o044
+
+
+def test_a_plan_is_not_repeated_with_another_key(run: Run, folder: Path) -> None:
+    """Two files with different draws, side by side, would show who was moved."""
+    Path("one.key").write_bytes(bytes(32))
+    Path("two.key").write_bytes(bytes(31) + b"1")
+    keyed = ("--key-file", "one.key", "--ids", "person")
+    assert run("release", "persons.csv", *LIMIT, *keyed, "-o", "a.csv", "--plan", "plan.json").code == 0
+    again = ("release", "persons.csv", "--replay", "plan.json", "--ids", "person", "-o", "b.csv")
+    assert_refused(run(*again, "--key-file", "two.key"), "not the one that the plan was drawn with")
+    assert not Path("b.csv").exists()
+    assert run(*again, "--key-file", "one.key").code == 0
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+
+
+def test_combinations_that_nobody_had_are_told(run: Run, folder: Path, persons: pa.Table) -> None:
+    age = persons.column("age").to_pylist()
+    write(persons.append_column("school", pa.array(["yes" if a < 18 else "no" for a in age])), "school.csv")
+    limit = ("--keys", KEYS, "--xi", "0.5", "--within", "sex")
+    assert "age × school" in run("release", "school.csv", *limit, "-o", "out.csv").text
 
 
 def test_columns_can_be_left_out_and_formats_changed(run: Run, folder: Path) -> None:
@@ -121,7 +173,7 @@ def test_whole_groups_move_together(run: Run, folder: Path) -> None:
     homes = pa.table({"home": [f"h{i // 2}" for i in range(400)], "size": [i // 2 % 90 for i in range(400)]})
     write(homes, "homes.csv")
     limit = ("--keys", "size", "--xi", 0.5, "--together", "home")
-    ran = run("release", "homes.csv", *limit, "-o", "out.csv", "--json", "--seed", 2)
+    ran = run("release", "homes.csv", *limit, "--keep-order", "-o", "out.csv", "--json", "--seed", 2)
     sizes = read("out.csv").table.column("size").to_pylist()
     assert ran.code == 0, ran.err
     assert sizes[::2] == sizes[1::2]
@@ -161,6 +213,7 @@ def test_a_plan_without_seed_or_key_says_that_draws_are_new(run: Run, folder: Pa
 
 def test_post_randomization_and_its_replay(run: Run, folder: Path) -> None:
     how = ("--pram", "marital", "--least-diagonal", "0.8", "--strata", "sex", "--exempt", "marital=widowed")
+    how = (*how, "--keep-order")
     ran = run(
         "release", "persons.dta", *how, "--seed", 3, "-o", "a.dta", "--plan", "plan.json", "--variance", "marital"
     )
@@ -171,7 +224,7 @@ def test_post_randomization_and_its_replay(run: Run, folder: Path) -> None:
     moved = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     assert moved
     assert "widowed" not in {label for pair in moved for label in pair}
-    assert run("release", "persons.dta", "--replay", "plan.json", "-o", "b.dta").code == 0
+    assert run("release", "persons.dta", "--replay", "plan.json", "--keep-order", "-o", "b.dta").code == 0
     assert Path("a.dta").read_bytes() == Path("b.dta").read_bytes()
     dry = run("release", "persons.dta", "--pram", "marital", "--least-diagonal", "0.8", "--dry-run")
     assert "nothing was written" in dry.text

@@ -48,6 +48,9 @@ def release(
         str | None, typer.Option("--strata", help="With --pram, columns within which frequencies are kept.")
     ] = None,
     drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="Leave the rows in their order, which may tell who was moved.")
+    ] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Instead of either: carry out this plan again on its file.")
     ] = None,
@@ -83,7 +86,8 @@ def release(
     """Release a microdata file in which nobody can be recognised with more than a given chance.
 
     Records with a rare combination of keys are moved among each other, within what --within names; everything else
-    stays as it was: columns, labels, codes, formats. The plan and the internal report are for the custodian alone.
+    stays as it was: columns, labels, codes, formats. The rows are put in random order, as a record out of its place
+    would tell that it was moved. The plan and the internal report are for the custodian alone.
 
     \b
     Examples:
@@ -123,9 +127,10 @@ def release(
         show(2)
         # Before anything is written: what cannot be computed must not leave a file.
         written = [str(path) for path in targets.values() if path is not None]
-        content = as_json(file, done, tables, written) if json else as_text(file, done, tables, written)
+        content = (as_json if json else as_text)(file, done, tables, written, keep_order)
         show(3)
-        _write(file, done, targets, publish_limit, tables)
+        released = None if done.release is None else _reordered(file, done, chance, keep_order)
+        _write(released, done, targets, tables, publish_limit, keep_order)
     if json:
         emit_json(content)
     else:
@@ -222,7 +227,24 @@ def _only_replay(replay: Path | None, exempt: list[str] | None) -> Path:
     return replay
 
 
-def _write(file: Any, done: Any, targets: dict[str, Path | None], publish_limit: bool, tables: Sequence[Any]) -> None:
+def _reordered(file: Any, done: Any, chance: Any, keep_order: bool) -> Any:
+    """The released file, its rows in random order unless they are to stay."""
+    from maskwell.release.order import random_order
+
+    released = file.with_table(done.release.table)
+    if keep_order:
+        return released
+    return released.reordered(random_order(len(released.table), chance.key, chance.ids, done.seed))
+
+
+def _write(
+    released: Any,
+    done: Any,
+    targets: dict[str, Path | None],
+    tables: Sequence[Any],
+    publish_limit: bool,
+    keep_order: bool,
+) -> None:
     """All files or none: each is complete under another name before the first is moved into place."""
     from maskwell.microdata import write_to
     from maskwell.views.release_page import external_page, internal_page
@@ -233,14 +255,15 @@ def _write(file: Any, done: Any, targets: dict[str, Path | None], publish_limit:
 
     jobs: dict[str, Callable[[Path], object]] = {
         "--plan": text(lambda: done.plan.to_json()),
-        "--internal": text(lambda: internal_page(done.release, of=tables)),
+        "--internal": text(lambda: internal_page(done.release, of=tables, rows_in_order=keep_order)),
         "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
         # Last, so that the released file is there only if everything else is.
-        "-o": lambda path: write_to(file.with_table(done.release.table), path, str(targets["-o"])),
+        "-o": lambda path: write_to(released, path, str(targets["-o"])),
     }
     wanted = [(path, job) for option, job in jobs.items() if (path := targets[option]) is not None]
+    private = [path for option in ("--plan", "--internal") if (path := targets[option]) is not None]
     try:
-        with complete_files([path for path, _ in wanted]) as temporaries:
+        with complete_files([path for path, _ in wanted], private) as temporaries:
             for (_, job), temporary in zip(wanted, temporaries, strict=True):
                 job(temporary)
     except OSError as error:

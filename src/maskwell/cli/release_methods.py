@@ -64,6 +64,13 @@ class Outcome:
         return added_variance(self.setup, of)
 
     @property
+    def seed(self) -> int | None:
+        """The seed of the draws, or of the first step's, if there is one."""
+        drawn = self.plan.draws()
+        seed: int | None = (drawn[0] if isinstance(drawn, list) else drawn)["seed"]
+        return seed
+
+    @property
     def changing(self) -> tuple[str, ...]:
         """The columns that do not stay as they are: a key that every block keeps does."""
         return self.columns if self.setup is None else self.setup.changing

@@ -7,20 +7,21 @@ from typing import Any
 from maskwell.cli.release_methods import Outcome
 from maskwell.microdata import Microdata
 from maskwell.release import PramRelease, Release
-from maskwell.release.giveaways import giveaways
+from maskwell.release.giveaways import Giveaway, giveaways, telltales
 
 
-def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str]) -> str:
+def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str], in_order: bool) -> str:
     """The lines that the command prints."""
     release = outcome.release
     if isinstance(release, Release):
         lines = [release.summary(), *_uniques(data, release)]
     elif isinstance(release, PramRelease):
-        lines = list(_steps(release))
+        lines = [release.summary()]
     else:
         lines = list(_planned(outcome))
     lines += _added(outcome, tables)
-    lines += [f"beware: {giveaway}" for giveaway in giveaways(data.table, outcome.changing)]
+    found = _giveaways(data, outcome, in_order) if release is None else telltales(release, rows_in_order=in_order)
+    lines += [f"beware: {words}" for words in found]
     if outcome.redrawn and release is not None:
         lines.append(
             "the draws are new: the plan was not made with this key or seed, so the file differs from the first"
@@ -31,17 +32,15 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     return "\n".join(lines)
 
 
-def as_json(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str]) -> dict[str, Any]:
+def as_json(
+    data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str], in_order: bool
+) -> dict[str, Any]:
     """The same for programs."""
     release = outcome.release
     if isinstance(release, Release):
         figures = release.to_dict() | {"uniques": dict(zip(("before", "after"), _counts(data, release), strict=True))}
     elif isinstance(release, PramRelease):
-        figures = {
-            "records": release.n,
-            "changed_by_step": list(release.changed_by_step),
-            "steps": _step_figures(release),
-        }
+        figures = release.to_dict()
     else:
         figures = _planned_figures(outcome)
     added = [outcome.added_variance(of) for of in _tables(outcome, tables)]
@@ -54,10 +53,24 @@ def as_json(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
             {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
             for each in added
         ],
-        "giveaways": [dataclasses.asdict(giveaway) for giveaway in giveaways(data.table, outcome.changing)],
+        "giveaways": [dataclasses.asdict(found) for found in _giveaways(data, outcome, in_order)],
+        "impossible": _impossible(outcome),
         "redrawn": outcome.redrawn,
         "written": list(written),
     }
+
+
+def _giveaways(data: Microdata, outcome: Outcome, in_order: bool) -> list[Giveaway]:
+    together = outcome.setup.request.together if outcome.setup else None
+    return giveaways(data.table, outcome.changing, rows_in_order=in_order, together=together)
+
+
+def _impossible(outcome: Outcome) -> list[dict[str, Any]]:
+    """Pairs of columns that now show combinations of common values that nobody had, and in how many records."""
+    if outcome.release is None:
+        return []
+    found = outcome.release.comparison().impossible
+    return [{"columns": list(pair), "records": count} for pair, count in found.items() if count]
 
 
 def _randomness(outcome: Outcome) -> set[str]:
@@ -110,41 +123,6 @@ def _planned(outcome: Outcome) -> Iterator[str]:
         f"  risk:      a match would be right with chance {audit['risk']:.5g} at most, {audit['risk_before']:.5g} now; "
         f"the limit {audit['xi']:g} {'would hold' if audit['holds'] else 'would FAIL'}"
     )
-
-
-# Post-randomization.
-
-
-def _step_figures(release: PramRelease) -> list[dict[str, Any]]:
-    found = []
-    for step, changed in zip(release.plan.steps, release.changed_by_step, strict=True):
-        staying = [float(chance) for own in step.diagonals().values() for chance in own.values()]
-        found.append(
-            {
-                "columns": list(step.columns),
-                "categories": len(step.labels),
-                "strata": list(step.strata),
-                "changed": changed,
-                "least_chance_of_staying": min(staying),
-                "largest_chance_of_staying": max(staying),
-                "keeps_frequencies": step.keeps_frequencies,
-            }
-        )
-    return found
-
-
-def _steps(release: PramRelease) -> Iterator[str]:
-    yield f"Release of {release.n:,} records by post-randomization"
-    for step in _step_figures(release):
-        least, most = step["least_chance_of_staying"], step["largest_chance_of_staying"]
-        within = f" within {', '.join(step['strata'])}" if step["strata"] else ""
-        kept = "kept" if step["keeps_frequencies"] else "NOT kept"
-        yield (
-            f"  {', '.join(step['columns'])}: {step['categories']} categories{within}, {step['changed']:,} records "
-            f"changed ({step['changed'] / release.n:.2%})"
-        )
-        yield f"    chance of staying {least:.4g} to {most:.4g}; expected frequencies are {kept}"
-    yield "  no limit on identification is promised: see --keys and --xi"
 
 
 # What it costs.

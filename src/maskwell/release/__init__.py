@@ -3,6 +3,7 @@
 from maskwell.release.identification import Release, limit_identification, plan_identification
 from maskwell.release.information import Optimum, Price, most_informative, price_of_restriction
 from maskwell.release.neighbours import band, by_distance
+from maskwell.release.order import shuffle
 from maskwell.release.plan import ReleasePlan
 from maskwell.release.pram import PramRelease, pram
 from maskwell.release.risk_target import RiskTarget, epsilon_for_risk
@@ -16,6 +17,7 @@ __all__ = [
     "band",
     "by_distance",
     "PramRelease",
+    "shuffle",
     "most_informative",
     "epsilon_for_risk",
     "RiskTarget",

@@ -32,12 +32,12 @@ def settle(table: Any) -> tuple[Any, bool]:
 
 
 def column_names(table: Any) -> list[str]:
-    """The names of a table's columns; pandas knows columns without a name, which no request can name either."""
+    """The names of a table's columns."""
     if isinstance(table, Mapping):
-        return [name for name in table if isinstance(name, str)]
+        return [str(name) for name in table]
     import narwhals as nw
 
-    return [name for name in nw.from_native(table).collect_schema().names() if isinstance(name, str)]
+    return list(nw.from_native(table).collect_schema().names())
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
@@ -61,6 +61,20 @@ def with_rows(table: Any, rows: Mapping[str, Ints], *, lazy: bool = False) -> An
     if rows:
         frame = frame.with_columns(*(frame[name][index] for name, index in rows.items()))
     return (frame.lazy() if lazy else frame).to_native()
+
+
+def reordered(table: Any, rows: Ints, *, lazy: bool = False) -> Any:
+    """The table with its rows in this order. An index that only numbers rows numbers them anew."""
+    if isinstance(table, Mapping):
+        return {name: _take(column, rows) for name, column in table.items()}
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)[rows]
+    native = frame.to_native()
+    index = getattr(table, "index", None)
+    if type(index).__name__ == "RangeIndex":
+        native.index = index
+    return frame.lazy().to_native() if lazy else native
 
 
 def _take(column: Any, rows: Ints) -> Any:

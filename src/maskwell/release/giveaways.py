@@ -2,79 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from maskwell.release.frames import column_names
 from maskwell.risk.columns import Coded, encode, read_columns
 
+if TYPE_CHECKING:
+    from maskwell.release.identification import Release
+    from maskwell.release.pram import PramRelease
+
 CERTAIN = 0.99
 """A column gives another away if guessing from it is right for this share of the records."""
+ALIKE = 0.9
+"""Groups give a column away if two members of one agree this much more often than two records at random."""
+NEAR = 0.25
+"""An order gives a column away if neighbours agree this much more often than two records at random."""
 _MOST_ROWS = 50_000
+_MOST_IN_GROUPS = 200_000
 _LEAST_PER_LEVEL = 10
+
+How = Literal["value", "group", "order"]
 
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A column that stays, and the column that it gives away."""
+    """What stays, and the column that it gives away."""
 
     column: str | None
     """None where it is the order of the rows that gives it away."""
     changed: str
     right: float
-    """The share of records for which the best guess from the column is right, or whose row is in order."""
+    """The share of records for which a guess is right: the commonest for the value, another member's, a neighbour's."""
+    how: How
 
     def __str__(self) -> str:
-        if self.column is None:
+        share = f"{self.right:.1%}"
+        if self.how == "value":
             return (
-                f"the rows are sorted by {self.changed!r} ({self.right:.1%} of them are in order): a value out of its "
-                "place tells that it was changed, and its neighbours what it was; put the rows in random order first."
+                f"{self.column!r} stays as it is and tells the true {self.changed!r} of {share} of the records: leave "
+                "it out of the released file, or make it a key as well."
             )
+        if self.how == "group":
+            return (
+                f"records with the same {self.column!r} mostly share {self.changed!r} ({share} of pairs): one that "
+                f"differs was changed, and the others tell what it was; move groups as one (together), or leave "
+                f"{self.column!r} out of the released file."
+            )
+        what = "rows that follow each other" if self.column is None else f"records with neighbouring {self.column!r}"
+        remedy = (
+            "put the rows in random order"
+            if self.column is None
+            else f"number the records anew, or leave {self.column!r} out of the released file"
+        )
         return (
-            f"{self.column!r} stays as it is and tells the true {self.changed!r} of {self.right:.1%} of the records: "
-            "leave it out of the released file, or make it a key as well."
+            f"{what} mostly share {self.changed!r} or have it in order ({share}): one that is out of place was "
+            f"changed, and its neighbours tell what it was; {remedy}."
         )
 
 
-def giveaways(table: Any, changed: Sequence[str]) -> list[Giveaway]:
-    """What gives one of the ``changed`` columns of a table away, by up to 50,000 evenly spaced rows.
+def giveaways(
+    table: Any, changed: Sequence[str], *, rows_in_order: bool = True, together: str | None = None
+) -> list[Giveaway]:
+    """What gives one of the ``changed`` columns of a table away.
 
-    That is the order of the rows, if they are sorted by the column, and other columns. Those with less than ten of
-    these rows for each value are left out: a number of each person gives nothing away but the person.
+    That is another column whose values decide it; a column of groups, such as households, whose members share it; and
+    the order of the rows (unless they are put in random order) or of a number of the records. A column of groups that
+    move ``together`` tells nothing by its members. Looked at are up to
+    50,000 evenly spaced rows, the first 50,000 for orders, and up to 200,000 rows in whole groups.
 
     >>> table = {"degree": ["a", "b", "c"] * 10, "years": [9, 12, 16] * 10, "sex": ["f", "m"] * 15}
-    >>> print(*giveaways(table, ["degree"]))
+    >>> print(*giveaways(table, ["degree"], rows_in_order=False))
     'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, or
     make it a key as well.
     """
-    spaced = {name: own for name in changed if (own := _spaced(table, name)) is not None and not _constant(own)}
-    orders = {name: _in_order(own) for name, own in spaced.items()}
-    found = [Giveaway(None, name, share) for name, share in orders.items() if share >= CERTAIN]
+    coded = {name: column for name in changed if (column := _coded(table, name)) is not None}
+    coded = {name: column for name, column in coded.items() if not _constant(column)}
+    found: list[Giveaway] = []
+    if rows_in_order:
+        found += _by_order(None, coded)
     for other in column_names(table):
-        if other in changed:
+        column = None if other in changed or not coded else _coded(table, other)
+        if column is None:
             continue
-        column = _spaced(table, other)
-        if column is None or column.size * _LEAST_PER_LEVEL > len(column.codes):
-            continue
-        for name, own in spaced.items():
-            right = _guessed(column, own)
-            if right >= CERTAIN:
-                found.append(Giveaway(other, name, right))
+        if column.size * _LEAST_PER_LEVEL <= len(column.codes):
+            found += _by_value(column, coded)
+        else:
+            found += _by_group(column, coded) if other != together else ()
+            found += _by_order(column, coded)
     return found
 
 
-def _spaced(table: Any, name: str) -> Coded | None:
-    """A column at evenly spaced rows; None if it has no categories."""
+def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> list[str]:
+    """Warnings of what tells, in a released file, which records were changed."""
+    from maskwell.release.identification import Release
+
+    if isinstance(release, Release):
+        setup = release.setup
+        found = giveaways(setup.table, setup.changing, rows_in_order=rows_in_order, together=setup.request.together)
+    else:
+        changed = [name for step in release.plan.steps for name in step.columns]
+        found = giveaways(release.original, changed, rows_in_order=rows_in_order)
+    impossible = {pair: count for pair, count in release.comparison().impossible.items() if count}
+    if not impossible:
+        return [*map(str, found)]
+    listed = ", ".join(f"{' × '.join(pair)} {count:,}" for pair, count in impossible.items())
+    return [
+        *map(str, found),
+        "records now show combinations that nobody had although both values are common, which tells that they moved: "
+        f"{listed}. Make such columns keys as well, release coarser ones, or leave them out.",
+    ]
+
+
+def _coded(table: Any, name: str) -> Coded | None:
+    """A column as codes; None if it has no categories."""
     import pyarrow as pa
 
     array = read_columns(table, [name])[name]
-    if pa.types.is_nested(array.type):
-        return None
-    step = -(-len(array) // _MOST_ROWS)
-    return encode(array.take(pa.array(np.arange(0, len(array), step))), name)
+    return None if pa.types.is_nested(array.type) else encode(array, name)
 
 
 def _constant(column: Coded) -> bool:
@@ -82,15 +130,53 @@ def _constant(column: Coded) -> bool:
     return bool(np.bincount(column.codes).max() / len(column.codes) >= CERTAIN)
 
 
-def _in_order(column: Coded) -> float:
-    """The share of rows that do not come before the row above them, in rising or in falling order."""
-    steps = np.diff(column.codes)
-    return float(max((steps >= 0).mean(), (steps <= 0).mean()))
+def _by_value(column: Coded, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+    """Guess the most frequent value of a changed column for each value of this one."""
+    step = -(-len(column.codes) // _MOST_ROWS)
+    codes = column.codes[::step].astype(np.int64)
+    for name, own in changed.items():
+        pairs = np.bincount(codes * own.size + own.codes[::step], minlength=column.size * own.size)
+        right = float(pairs.reshape(column.size, own.size).max(axis=1).sum() / len(codes))
+        if right >= CERTAIN:
+            yield Giveaway(column.name, name, right, "value")
 
 
-def _guessed(column: Coded, changed: Coded) -> float:
-    """The share of rows that hold the most frequent value of ``changed`` for their value of ``column``."""
-    pairs = np.bincount(
-        column.codes.astype(np.int64) * changed.size + changed.codes, minlength=column.size * changed.size
-    )
-    return float(pairs.reshape(column.size, changed.size).max(axis=1).sum() / len(column.codes))
+def _by_group(column: Coded, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+    """Guess the value of another record of the same group."""
+    sizes = np.bincount(column.codes)
+    every = -(-len(column.codes) // _MOST_IN_GROUPS)
+    rows = np.flatnonzero((sizes[column.codes] > 1) & (column.codes % every == 0))
+    if len(rows) < _LEAST_PER_LEVEL or len(rows) * every < len(column.codes) / 100:
+        return
+    groups = column.codes[rows].astype(np.int64)
+    for name, own in changed.items():
+        cells, counts = np.unique(groups * own.size + own.codes[rows], return_counts=True)
+        # A record's chance of meeting its own value in another member.
+        agreeing = float((counts * (counts - 1) / (sizes[cells // own.size] - 1)).sum() / len(rows))
+        if _above_chance(agreeing, own) >= ALIKE:
+            yield Giveaway(column.name, name, agreeing, "group")
+
+
+def _by_order(column: Coded | None, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+    """Guess the value of the next record, in the order of the rows or of a column, or that values are in order."""
+    for name, own in changed.items():
+        if column is None:
+            steps = np.diff(own.codes[:_MOST_ROWS].astype(np.int64))
+        else:
+            near = np.argsort(column.codes, kind="stable")[:_MOST_ROWS]
+            # Records with one value of the column are a group, which is another matter.
+            apart = np.diff(column.codes[near]) != 0
+            steps = np.diff(own.codes[near].astype(np.int64))[apart]
+        if len(steps) < _LEAST_PER_LEVEL:
+            continue
+        agreeing = float((steps == 0).mean())
+        in_order = float(max((steps >= 0).mean(), (steps <= 0).mean()))
+        if _above_chance(agreeing, own) >= NEAR or in_order >= CERTAIN:
+            yield Giveaway(None if column is None else column.name, name, max(agreeing, in_order), "order")
+
+
+def _above_chance(agreeing: float, column: Coded) -> float:
+    """How far agreement exceeds that of two records at random, as a share of what it could."""
+    shares = np.bincount(column.codes) / len(column.codes)
+    by_chance = float(shares @ shares)
+    return (agreeing - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,8 +32,7 @@ _CONTEXT = " limit identification"
 class Release:
     """A table that may be released, the plan behind it, and the proof that the limit holds.
 
-    The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone, and write
-    dictionaries of Arrow by ``file.with_table(table)``: those of the table list the original categories.
+    The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone.
     """
 
     table: Any
@@ -65,7 +65,13 @@ class Release:
         """
         from maskwell.release.comparison import compare_release
 
-        return compare_release(self, columns)
+        return self._comparison if columns is None else compare_release(self, columns)
+
+    @cached_property
+    def _comparison(self) -> Comparison:
+        from maskwell.release.comparison import compare_release
+
+        return compare_release(self, None)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""
@@ -182,7 +188,7 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
         column.name: int((setup.cells.codes[new_cell, i] != column.codes)[setup.unit_of_row].sum())
         for i, column in enumerate(setup.keys)
     }
-    drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed))
+    drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed), key)
     return Release(released, drawn_plan, setup.audit(), moved, changed, setup)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from maskwell.errors import DataError
-from maskwell.release.plan import ReleasePlan, read_label, stored_label
+from maskwell.release.plan import ReleasePlan, key_check, read_label, refuse_other_key, stored_label
 from maskwell.release.setup import Request, Setup, prepare
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class IdentificationPlan(ReleasePlan):
     blocks: tuple[Block, ...]
     randomness: str = "none"
     seed: int | None = None
+    key_check: str | None = None
 
     method = "limit_identification"
 
@@ -78,9 +79,10 @@ class IdentificationPlan(ReleasePlan):
         labels = [self.labels[key] for key in self.keys]
         return [tuple(own[c] for own, c in zip(labels, cell, strict=True)) for cell in self.blocks[block].cells]
 
-    def drawn(self, randomness: str, seed: int | None) -> IdentificationPlan:
+    def drawn(self, randomness: str, seed: int | None, key: bytes | None) -> IdentificationPlan:
         """The same plan, said to have been carried out with this randomness."""
-        return replace(self, randomness=randomness, seed=seed)
+        check = None if key is None else key_check(key, self.fingerprint)
+        return replace(self, randomness=randomness, seed=seed, key_check=check)
 
     def apply(self, table: Any, *, key: bytes | None = None, ids: Any = None, seed: int | None = None) -> Release:
         """Carry the plan out on the table it was made for, with the stored seed if there is one and none is given."""
@@ -91,6 +93,8 @@ class IdentificationPlan(ReleasePlan):
             raise DataError(
                 "table is not the one that the plan was made for: its sensitive cells differ; plan it anew."
             )
+        if key is not None and self.key_check is not None:
+            refuse_other_key(key, self.fingerprint, self.key_check)
         return carry_out(setup, key, ids, self.seed if seed is None and key is None else seed)
 
     # Storage.
@@ -118,7 +122,7 @@ class IdentificationPlan(ReleasePlan):
         }
 
     def draws(self) -> dict[str, Any]:
-        return {"randomness": self.randomness, "seed": self.seed}
+        return {"randomness": self.randomness, "seed": self.seed, "key_check": self.key_check}
 
     @classmethod
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
@@ -135,8 +139,8 @@ class IdentificationPlan(ReleasePlan):
             for block in content["blocks"]
         )
         labels = {key: tuple(map(read_label, stored)) for key, stored in content["labels"].items()}
-        theta = Fraction(content["theta"])
-        return cls(request, theta, content["units"], labels, blocks, draws["randomness"], draws["seed"])
+        chance = draws["randomness"], draws["seed"], draws.get("key_check")
+        return cls(request, Fraction(content["theta"]), content["units"], labels, blocks, *chance)
 
     def __repr__(self) -> str:
         sensitive = sum(sum(block.counts) for block in self.blocks)

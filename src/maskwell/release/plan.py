@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import hmac
 import json
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from maskwell.errors import ReportError
+from maskwell.errors import DataError, ReportError
 
 FORMAT = 1
 
@@ -80,6 +81,20 @@ class ReleasePlan(ABC):
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+
+def key_check(key: bytes, fingerprint: str) -> str:
+    """What a plan remembers of its key: enough to tell another key, and nothing that would help to find it."""
+    return hmac.digest(key, f"maskwell plan {fingerprint}".encode(), "sha256")[:8].hex()
+
+
+def refuse_other_key(key: bytes, fingerprint: str, stored: str) -> None:
+    """An error if a plan was drawn with another key: the file would differ from the first and betray both."""
+    if isinstance(key, bytes) and key_check(key, fingerprint) != stored:
+        raise DataError(
+            "key is not the one that the plan was drawn with; a second file with other draws, beside the first, would "
+            "show which records moved. Use the same key, or do not give this file away as well."
+        )
 
 
 def stored_label(label: Any) -> Any:

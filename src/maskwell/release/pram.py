@@ -14,6 +14,7 @@ from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import read_ids, settle, with_rows
 from maskwell.release.matrices import Choice, is_missing, read_exempt, transition
+from maskwell.release.plan import key_check, refuse_other_key
 from maskwell.release.pram_estimate import PramEstimate, estimate
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.release.pram_variance import added_variance
@@ -55,7 +56,45 @@ class PramRelease:
         """The file before and after: see ``Release.comparison``."""
         from maskwell.release.comparison import compare_steps
 
-        return compare_steps(self, columns)
+        return self._comparison if columns is None else compare_steps(self, columns)
+
+    @cached_property
+    def _comparison(self) -> Comparison:
+        from maskwell.release.comparison import compare_steps
+
+        return compare_steps(self, None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain numbers, ready for JSON."""
+        steps = []
+        for step, changed in zip(self.plan.steps, self.changed_by_step, strict=True):
+            staying = [float(chance) for own in step.diagonals().values() for chance in own.values()]
+            steps.append(
+                {
+                    "columns": list(step.columns),
+                    "categories": len(step.labels),
+                    "strata": list(step.strata),
+                    "changed": changed,
+                    "least_chance_of_staying": min(staying),
+                    "largest_chance_of_staying": max(staying),
+                    "keeps_frequencies": step.keeps_frequencies,
+                }
+            )
+        return {"records": self.n, "changed_by_step": list(self.changed_by_step), "steps": steps}
+
+    def summary(self) -> str:
+        """The release in plain text."""
+        lines = [f"Release of {self.n:,} records by post-randomization"]
+        for step in self.to_dict()["steps"]:
+            least, most = step["least_chance_of_staying"], step["largest_chance_of_staying"]
+            within = f" within {', '.join(step['strata'])}" if step["strata"] else ""
+            kept = "kept" if step["keeps_frequencies"] else "NOT kept"
+            lines += [
+                f"  {', '.join(step['columns'])}: {step['categories']} categories{within}, {step['changed']:,} records "
+                f"changed ({step['changed'] / self.n:.2%})",
+                f"    chance of staying {least:.4g} to {most:.4g}; expected frequencies are {kept}",
+            ]
+        return "\n".join([*lines, "  no limit on identification is promised: that is what limit_identification does"])
 
     def __repr__(self) -> str:
         columns = ", ".join("×".join(step.columns) for step in self.plan.steps)
@@ -119,7 +158,12 @@ def pram(
     transitions = tuple(transition(choice, labels, own, level) for own, level in zip(held.counts, levels, strict=True))
     step = Step(names, labels, by, levels, transitions, held.counts)
     drawn = _draw(step, held, native, (key, ids, seed), len(earlier))
-    step = dataclasses.replace(step, randomness=drawn.randomness, seed=None if seed is None else int(seed))
+    step = dataclasses.replace(
+        step,
+        randomness=drawn.randomness,
+        seed=None if seed is None else int(seed),
+        key_check=None if key is None else key_check(key, PramPlan((step,)).fingerprint),
+    )
     released = with_rows(native, dict.fromkeys(names, held.rows(drawn.codes)), lazy=lazy)
     return PramRelease(released, PramPlan((*earlier, step)), (*changed, drawn.moved), len(held.truth), original)
 
@@ -145,6 +189,8 @@ def _repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) ->
     held = _read(native, step.columns, step.strata)
     if (held.labels, held.levels, held.counts) != (step.labels, step.levels, step.counts):
         raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
+    if key is not None and step.key_check is not None:
+        refuse_other_key(key, PramPlan((step,)).fingerprint, step.key_check)
     drawn = _draw(step, held, native, (key, ids, None) if step.seed is None else (None, None, step.seed), number)
     return with_rows(native, dict.fromkeys(step.columns, held.rows(drawn.codes)), lazy=lazy), drawn.moved
 

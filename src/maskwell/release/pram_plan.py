@@ -28,6 +28,7 @@ class Step:
     """The true frequencies by stratum."""
     randomness: str = "none"
     seed: int | None = None
+    key_check: str | None = None
 
     @property
     def keeps_frequencies(self) -> bool:
@@ -91,7 +92,7 @@ class PramPlan(ReleasePlan):
         }
 
     def draws(self) -> list[dict[str, Any]]:
-        return [{"randomness": step.randomness, "seed": step.seed} for step in self.steps]
+        return [{name: getattr(step, name) for name in ("randomness", "seed", "key_check")} for step in self.steps]
 
     @classmethod
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
@@ -106,6 +107,7 @@ class PramPlan(ReleasePlan):
                     tuple(map(tuple, step["counts"])),
                     drawn["randomness"],
                     drawn["seed"],
+                    drawn.get("key_check"),
                 )
                 for step, drawn in zip(content["steps"], draws, strict=True)
             )

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release import Release
+from maskwell.release.giveaways import telltales
 from maskwell.release.identification_audit import BlockAudit, match_risk
 from maskwell.release.identification_plan import Block as PlanBlock
 from maskwell.release.partition import text_of
@@ -21,7 +22,6 @@ from maskwell.views.internal_release import (
     recognised,
     secrets,
     tables,
-    telltales,
 )
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import proof_chart
@@ -32,11 +32,11 @@ _MOST_BLOCKS = 200
 _MATCHES = 4
 
 
-def identification_page(release: Release, of: Sequence[Any]) -> str:
+def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
     comparison = release.comparison()
     plan, audit = release.plan, release.audit
-    warnings = [*_warnings(release), *telltales(release.setup.table, release.setup.changing, comparison)]
+    warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
     risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
     sections = [
         Section("", [_headline(release)]),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease
+from maskwell.release.giveaways import telltales
 from maskwell.release.partition import text_of
 from maskwell.release.pram_plan import Step
 from maskwell.views.audit_page import made_by
@@ -19,7 +20,6 @@ from maskwell.views.internal_release import (
     recognised,
     secrets,
     tables,
-    telltales,
 )
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import transition_chart
@@ -30,11 +30,11 @@ _MOST_FIGURES = 12
 _MOST_ROWS = 400
 
 
-def pram_page(release: PramRelease, of: Sequence[Any]) -> str:
+def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
     comparison = release.comparison()
     steps = release.plan.steps
-    warnings = [*_warnings(release), *telltales(release.original, comparison.moving, comparison)]
+    warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
     sections = [
         Section("", [_headline(release, comparison.changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),

@@ -9,7 +9,6 @@ import numpy as np
 
 from maskwell.release import PramRelease, Release
 from maskwell.release.comparison import Compared, Comparison
-from maskwell.release.giveaways import giveaways
 from maskwell.release.matches import Matches
 from maskwell.release.partition import read_spec
 from maskwell.risk.report import SIZES
@@ -39,19 +38,6 @@ def changes(comparison: Comparison) -> Section:
             Table("Records with another value than before", ["column", "records", "share"], rows, "<>>"),
         ],
     )
-
-
-def telltales(original: Any, changing: Sequence[str], comparison: Comparison) -> list[str]:
-    """Warnings of what stays and thereby gives away which records moved, and what the ``changing`` columns were."""
-    found = [str(giveaway) for giveaway in giveaways(original, changing)]
-    impossible = {pair: count for pair, count in comparison.impossible.items() if count}
-    if impossible:
-        listed = ", ".join(f"{' × '.join(pair)} {count:,}" for pair, count in impossible.items())
-        found.append(
-            "Records now show combinations that nobody had although both values are common, which tells that they "
-            f"moved: {listed}. Add such columns to the keys, release coarser ones, or leave them out."
-        )
-    return found
 
 
 def recognised(found: Matches, more: Sequence[Sequence[str]] = ()) -> Section:

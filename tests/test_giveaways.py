@@ -1,0 +1,114 @@
+"""What stays in a released file and tells who was moved: values, groups, numbers and the order of rows."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from maskwell.errors import DataError
+from maskwell.release import ReleasePlan, limit_identification, pram, shuffle
+from maskwell.release.giveaways import giveaways
+from tests.persons import KEYS, population
+
+N = 4000
+
+
+def table(**more: object) -> dict[str, object]:
+    """Records in no order, with a region of ten, and columns that have nothing to do with it."""
+    random = np.random.default_rng(3)
+    return {"region": random.integers(10, size=N), "number": random.permutation(N), "x": random.random(N), **more}
+
+
+def found(data: dict[str, object]) -> list[tuple[str | None, str, str]]:
+    return [(each.column, each.changed, each.how) for each in giveaways(data, ["region"])]
+
+
+def test_nothing_is_found_where_nothing_tells() -> None:
+    assert found(table()) == []
+    households = np.random.default_rng(1).permutation(N) // 3
+    assert found(table(household=households)) == []
+
+
+def test_members_of_a_household_tell_each_others_region() -> None:
+    household = np.random.default_rng(1).permutation(np.arange(N) // 3)
+    region = np.random.default_rng(2).integers(10, size=N)[household]
+    data = table(household=household) | {"region": region}
+    assert ("household", "region", "group") in found(data)
+    # Members who move as one do not tell on each other.
+    assert giveaways(data, ["region"], together="household") == []
+
+
+def test_rows_and_numbers_in_the_order_of_a_region_tell_it() -> None:
+    region = np.sort(np.random.default_rng(2).integers(10, size=N))
+    assert (None, "region", "order") in found(table() | {"region": region})
+    scattered = np.random.default_rng(4).permutation(N)
+    data = table() | {"region": region[scattered], "number": scattered}
+    assert found(data) == [("number", "region", "order")]
+    # Runs of ten rows are enough.
+    assert found(table() | {"region": np.repeat(np.random.default_rng(5).integers(10, size=N // 10), 10)}) == [
+        (None, "region", "order")
+    ]
+
+
+def test_what_is_said_names_the_column_and_the_remedy() -> None:
+    said = str(giveaways(table() | {"region": np.sort(table()["region"])}, ["region"])[0])  # type: ignore[call-overload]
+    assert "put the rows in random order" in said
+    assert "'region'" in said
+
+
+@pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "lazy", "arrow"])
+def test_shuffled_tables_hold_the_same_rows(kind: str) -> None:
+    data = {"a": list(range(500)), "b": [f"v{i}" for i in range(500)]}
+    made = {
+        "dict": lambda: data,
+        "pandas": lambda: pd.DataFrame(data),
+        "polars": lambda: pl.DataFrame(data),
+        "lazy": lambda: pl.LazyFrame(data),
+        "arrow": lambda: pa.table(data),
+    }[kind]()
+    after = shuffle(made)
+    after = after.collect() if kind == "lazy" else after
+    a, b = list(after["a"]), list(after["b"])
+    if kind == "arrow":
+        a, b = [each.as_py() for each in a], [each.as_py() for each in b]
+    assert a != data["a"]
+    assert sorted(a) == data["a"]
+    assert b == [f"v{i}" for i in a]
+    if kind == "pandas":
+        assert after.index.equals(made.index)  # type: ignore[union-attr]
+
+
+def test_every_order_is_equally_likely() -> None:
+    """Four rows, 24 orders, 12,000 seeds; the chi-square has a false-alarm rate of 1e-6."""
+    from scipy import stats
+
+    orders: dict[tuple[int, ...], int] = {}
+    for seed in range(12_000):
+        order = tuple(shuffle({"x": [0, 1, 2, 3]}, seed=seed)["x"])
+        orders[order] = orders.get(order, 0) + 1
+    assert len(orders) == 24
+    assert stats.chisquare(list(orders.values())).pvalue > 1e-6
+
+
+def test_a_key_gives_a_record_its_place_whatever_the_order_of_the_input() -> None:
+    ids = list(range(200))
+    first = shuffle({"id": ids}, key=bytes(32), ids=ids)["id"]
+    again = shuffle({"id": ids[::-1]}, key=bytes(32), ids=ids[::-1])["id"]
+    assert first == again != ids
+    assert shuffle({"id": ids}, key=bytes(31) + b"1", ids=ids)["id"] != first
+
+
+def test_a_plan_knows_its_key() -> None:
+    people = population(3000)
+    made = limit_identification(people, KEYS, 0.5, "sex", key=bytes(32), ids="person")
+    plan = ReleasePlan.from_json(made.plan.to_json())
+    with pytest.raises(DataError, match="not the one that the plan was drawn with"):
+        plan.apply(people, key=bytes(31) + b"1", ids="person")  # type: ignore[attr-defined]
+    again = plan.apply(people, key=bytes(32), ids="person")  # type: ignore[attr-defined]
+    pd.testing.assert_frame_equal(again.table, made.table)
+    step = pram(people, "marital", least_diagonal=0.9, key=bytes(32), ids="person")
+    stored = ReleasePlan.from_json(step.plan.to_json())
+    with pytest.raises(DataError, match="not the one that the plan was drawn with"):
+        stored.apply(people, key=bytes(31) + b"1", ids="person")  # type: ignore[attr-defined]
+    pd.testing.assert_frame_equal(stored.apply(people, key=bytes(32), ids="person"), step.table)  # type: ignore[attr-defined]
