@@ -253,6 +253,13 @@ def test_a_key_of_one_value_has_no_added_variance() -> None:
     assert not added.warnings
 
 
+def test_columns_that_are_numbered_are_left_alone() -> None:
+    table = pd.DataFrame({0: range(40), "n": range(40)})
+    made = limit_identification(table, "n", 0.395, seed=1)
+    assert made.table[0].equals(table[0])
+    assert list(made.comparison().frequencies) == ["n"]
+
+
 def test_a_range_is_a_column_like_any_other() -> None:
     made = limit_identification({"n": range(40)}, "n", 0.395, seed=1)
     assert made.table == limit_identification({"n": list(range(40))}, "n", 0.395, seed=1).table

@@ -32,12 +32,12 @@ def settle(table: Any) -> tuple[Any, bool]:
 
 
 def column_names(table: Any) -> list[str]:
-    """The names of a table's columns."""
+    """The names of a table's columns; pandas knows columns without a name, which no request can name either."""
     if isinstance(table, Mapping):
-        return [str(name) for name in table]
+        return [name for name in table if isinstance(name, str)]
     import narwhals as nw
 
-    return list(nw.from_native(table).collect_schema().names())
+    return [name for name in nw.from_native(table).collect_schema().names() if isinstance(name, str)]
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:

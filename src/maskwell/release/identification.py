@@ -32,7 +32,8 @@ _CONTEXT = " limit identification"
 class Release:
     """A table that may be released, the plan behind it, and the proof that the limit holds.
 
-    The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone.
+    The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone, and write
+    dictionaries of Arrow by ``file.with_table(table)``: those of the table list the original categories.
     """
 
     table: Any

@@ -88,7 +88,7 @@ def key_check(key: bytes, fingerprint: str) -> str:
     return hmac.digest(key, f"maskwell plan {fingerprint}".encode(), "sha256")[:8].hex()
 
 
-def refuse_other_key(key: bytes, fingerprint: str, stored: str) -> None:
+def refuse_other_key(key: Any, fingerprint: str, stored: str) -> None:
     """An error if a plan was drawn with another key: the file would differ from the first and betray both."""
     if isinstance(key, bytes) and key_check(key, fingerprint) != stored:
         raise DataError(

@@ -98,7 +98,9 @@ def read_request(keys: Any, xi: Any, within: Any, exempt: Any, merge: str, toget
     if together is not None and not isinstance(together, str):
         raise DataError(f"together must name the column of households or groups; got {type(together).__name__}.")
     if together in names:
-        raise DataError(f"{together!r} is both a key and the column of groups; a group's own number is never released.")
+        raise DataError(
+            f"{together!r} is both a key and the column of groups; a group's own number tells it apart at once."
+        )
     spec, fixed = read_spec(within, "within"), read_spec(exempt, "exempt")
     for name, how in fixed.items():
         if name not in names:
