@@ -295,6 +295,26 @@ def test_what_pandas_notes_is_of_the_columns_that_are_left(tmp_path: Path) -> No
     assert pd.read_parquet(tmp_path / "b.parquet")["x"].tolist() == ["b", "b", "a"]
 
 
+@pytest.mark.parametrize("suffix", ["dta", "sav"])
+@pytest.mark.parametrize("codebook", [False, True])
+def test_labels_that_follow_from_the_values_do_not_outlive_them(tmp_path: Path, suffix: str, codebook: bool) -> None:
+    """A label that nobody has any more would prove that somebody had it, unless the file had such labels before."""
+    labels = ["north", "east", "south", *(["sea"] if codebook else [])]
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(labels))
+    write(pa.table({"area": column, "x": [1, 2, 3, 4]}), tmp_path / f"before.{suffix}")
+    file = read(tmp_path / f"before.{suffix}")
+    moved = file.table.set_column(0, "area", file.table.column("area").take(pa.array([0, 0, 2, 0])))
+    write(file.with_table(moved), tmp_path / f"after.{suffix}")
+    after = read(tmp_path / f"after.{suffix}")
+    assert after.values("area").to_pylist() == ["north", "north", "south", "north"]
+    kept = {"north", "south"} if not codebook else set(labels)
+    assert set(after.variable("area").value_labels.values()) == kept
+    codes = {label: code for code, label in after.variable("area").value_labels.items()}
+    assert (codes["north"], codes["south"]) == (1, 3)
+    write(file.with_table(moved), tmp_path / "after.parquet")
+    assert set(read(tmp_path / "after.parquet").table.column("area").chunk(0).dictionary.to_pylist()) == kept
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_a_dictionary_does_not_tell_the_values_before_a_change(tmp_path: Path, suffix: str) -> None:
     declared = pa.DictionaryArray.from_arrays([0, 1, 1, None], ["z", "y", "never"])

@@ -14,27 +14,43 @@ import numpy as np
 def renewed(before: Any, after: Any) -> Any:
     """The column ``after`` with a dictionary that follows from its own values, where that of ``before`` did so.
 
-    A dictionary with an entry that did not occur before was declared, and stays as it is. Otherwise entries that no
-    longer occur are left out. Their order is kept if it means something (ordered or sorted categories, or any other
-    order than that of their first occurrence).
+    Entries that no longer occur are left out. Their order is kept if it means something (ordered or sorted categories,
+    or any other order than that of their first occurrence).
     """
+    kept = still_there(before, after)
+    if kept is None:
+        return after
+    _, first = np.unique(_codes(before), return_index=True)
+    if not after.type.ordered and (np.diff(first) > 0).all() and not _sorted(after.dictionary):
+        _, place = np.unique(_codes(after), return_index=True)
+        kept = kept[np.argsort(place)]
+    return restricted(after, kept)
+
+
+def still_there(before: Any, after: Any) -> Any:
+    """The positions of the entries that occur in ``after``; None if the dictionary does not follow from the values.
+
+    A dictionary with an entry that did not occur before was declared, like a codebook, and tells nothing.
+    """
+    used = np.unique(_codes(before))
+    if len(used) < len(after.dictionary) or not before.dictionary.equals(after.dictionary):
+        return None
+    return np.unique(_codes(after))
+
+
+def restricted(column: Any, kept: Any) -> Any:
+    """The column with the entries at these positions alone, in this order."""
     import pyarrow as pa
 
-    entries = after.dictionary
-    old, new = _codes(before), _codes(after)
-    was, first = np.unique(old, return_index=True)
-    if len(was) < len(entries) or not before.dictionary.equals(entries):
-        return after
-    kept, place = np.unique(new, return_index=True)
-    if not after.type.ordered and (np.diff(first) > 0).all() and not _sorted(entries):
-        kept = kept[np.argsort(place)]
-    position = np.zeros(len(entries), np.int64)
+    position = np.zeros(len(column.dictionary), np.int64)
     position[kept] = np.arange(len(kept))
-    indices = after.indices.to_numpy(zero_copy_only=False)
-    missing = after.indices.is_null().to_numpy(zero_copy_only=False)
+    indices = column.indices.to_numpy(zero_copy_only=False)
+    missing = column.indices.is_null().to_numpy(zero_copy_only=False)
     codes = position[np.where(missing, 0, indices).astype(np.int64)]
-    renumbered = pa.array(codes, mask=missing).cast(after.indices.type)
-    return pa.DictionaryArray.from_arrays(renumbered, entries.take(pa.array(kept)), ordered=after.type.ordered)
+    renumbered = pa.array(codes, mask=missing).cast(column.indices.type)
+    return pa.DictionaryArray.from_arrays(
+        renumbered, column.dictionary.take(pa.array(kept)), ordered=column.type.ordered
+    )
 
 
 def _codes(column: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.microdata.dictionaries import renewed
+from maskwell.microdata.dictionaries import renewed, restricted, still_there
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,18 +124,37 @@ class Microdata:
 
         if table.column_names != self.names or table.schema.types != self.table.schema.types:
             raise DataError("the new table must have the columns of the file, in its order and with its types.")
-        columns = [self._column(name, table.column(name)) for name in self.names]
+        columns, variables = [], dict(self.variables)
+        for name in self.names:
+            column, variable = self._renewed(name, table.column(name))
+            columns.append(column)
+            if variable is not None:
+                variables[name] = variable
         # Whoever changed the values may have dropped what the schema says besides them.
-        return dataclasses.replace(self, table=pa.table(columns, schema=self.table.schema))
+        return dataclasses.replace(self, table=pa.table(columns, schema=self.table.schema), variables=variables)
 
-    def _column(self, name: str, column: Any) -> Any:
-        """A new column; where the dictionary itself is written, one that tells nothing of the old values."""
+    def _renewed(self, name: str, column: Any) -> tuple[Any, Variable | None]:
+        """A new column whose dictionary and labels tell nothing of the old values, and what then is known of it."""
         import pyarrow as pa
 
-        old = self.table.column(name)
-        if self.kind != "arrow" or not pa.types.is_dictionary(column.type) or column.equals(old):
-            return column
-        return renewed(old.combine_chunks(), column.unify_dictionaries().combine_chunks())
+        old, variable = self.table.column(name), self.variables.get(name)
+        if self.kind == "csv" or not pa.types.is_dictionary(column.type) or column.equals(old):
+            return column, variable
+        before, after = old.combine_chunks(), column.unify_dictionaries().combine_chunks()
+        if self.kind == "arrow":
+            return renewed(before, after), variable
+        kept = still_there(before, after)
+        # Labels that several columns share are a codebook.
+        if variable is None or variable.codes is None or kept is None or self._shared(variable):
+            return column, variable
+        codes = variable.codes.take(pa.array(kept))
+        there = set(codes.to_pylist())
+        labels = {code: label for code, label in variable.value_labels.items() if code in there}
+        return restricted(after, kept), dataclasses.replace(variable, codes=codes, value_labels=labels)
+
+    def _shared(self, variable: Variable) -> bool:
+        sets = [other.label_set for other in self.variables.values()]
+        return variable.label_set is not None and sets.count(variable.label_set) > 1
 
     def reordered(self, rows: Any) -> Microdata:
         """The same file with its rows in another order."""
