@@ -119,7 +119,7 @@ def test_exempt_columns_and_categories_do_not_move() -> None:
         ({"keys": ["nowhere"]}, "no column"),
         ({"within": {"area": [3, 1]}}, "rising order"),
         ({"within": {"area": [1, 3]}}, "numbers"),
-        ({"within": {"area": [["zz"]]}}, "does not have"),
+        ({"within": {"area": [["zz"]]}}, "none of the 8 categories"),
         ({"within": {"area": [["a"], ["a", "b"]]}}, "more than once"),
         ({"within": 3}, "within"),
         ({"merge": "yes"}, "merge"),

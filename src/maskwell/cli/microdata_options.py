@@ -1,6 +1,7 @@
 """What commands on microdata files share: the file, its columns, and cuts of columns written in one line."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
@@ -60,8 +61,20 @@ def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> tuple[st
         raise CommandError(f"{parameter} {text!r} ends after the =; write for example age=18,65 or race=white|black.")
     labels = _labels(data, name)
     parts = [part.strip() for part in how.split("|")]
-    if grouped and len(parts) == 1 and all(_is_number(label) for label in labels.values() if label is not None):
-        return name, [number(part.strip(), parameter) for part in how.split(",")]
+    if grouped and len(parts) == 1:
+        starts = [_number(part) for part in how.split(",")]
+        if all(_is_number(label) for label in labels.values() if label is not None):
+            if None in starts:
+                raise CommandError(
+                    f"{parameter} {text!r}: {name!r} holds numbers, so after the = come the numbers where intervals "
+                    "start, such as age=18,65."
+                )
+            return name, starts
+        if None not in starts:
+            raise CommandError(
+                f"{parameter} {text!r} looks like intervals, but {name!r} holds text as well as numbers; say with --na "
+                "what means missing, or separate groups of categories by |."
+            )
     groups = [_members(part, labels) for part in parts]
     return name, groups if grouped else [label for group in groups for label in group]
 
@@ -79,6 +92,14 @@ def _members(part: str, labels: dict[str, Any]) -> list[Any]:
     # A label may hold a comma itself. What is no label is refused further on, with those that there are.
     texts = [part] if part in labels else [text.strip() for text in part.split(",")]
     return [labels.get(text, text) for text in texts]
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = number(text.strip(), "")
+    except CommandError:
+        return None
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def _is_number(label: Any) -> bool:

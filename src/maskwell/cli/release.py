@@ -1,5 +1,6 @@
 """``maskwell release``: from a microdata file and a limit to a file that may be given away."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +116,7 @@ def release(
         show(1)
         chance = _chance(file, key_file, ids, seed)
         file.require(names_from(drop), "--drop")
+        _refuse_needed(names_from(drop), [*names_from(keys), *names_from(pram), *names_from(strata), together])
         file = file.without(names_from(drop))
         tables = [spec_from([text], file, "--variance") for text in variance or ()]
         if method == "--keys":
@@ -144,8 +146,8 @@ def _in_options() -> Iterator[None]:
         yield
     except MaskwellError as error:
         text = str(error)
-        for parameter, option in _OPTIONS.items():
-            text = text.replace(parameter, option)
+        for words, option in _OPTIONS.items():
+            text = re.sub(words, option, text)
         raise CommandError(text) from None
 
 
@@ -166,6 +168,12 @@ def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bo
         raise CommandError("two outputs have one name; give each its own.")
     if targets["-o"] is not None:
         suffix_of(targets["-o"])
+
+
+def _refuse_needed(dropped: Sequence[str], used: Sequence[str | None]) -> None:
+    needed = [name for name in dropped if name in used]
+    if needed:
+        raise CommandError(f"--drop leaves out {needed[0]!r}, which another option names; leave it in.")
 
 
 def _method(*options: dict[str, Any]) -> str:
@@ -274,7 +282,7 @@ def _write(
 _STAGES = 4
 _OPTIONS = {
     'pass merge="merge"': "add --merge",
-    "use least_diagonal, which raises it where needed, or invariant=False": "or use --least-diagonal",
+    r"Use least_diagonal, which raises it where needed, ask .*": "Use --least-diagonal, which raises it where needed.",
     "raise the diagonal, or use invariant=False": "or raise the diagonal",
     "zeros, which never does, or invariant=False": "zeros",
 }

@@ -87,7 +87,7 @@ def write_to(data: Any, path: Path, name: str) -> None:
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
     """The suffix that decides the format; one that is not known is an error."""
-    name = Path(path).name
+    name = Path(path).name or str(path)
     for suffix in READABLE:
         if name.lower().endswith(suffix):
             return suffix

@@ -102,10 +102,10 @@ def _refuse_too_much(
         if own > reachable:
             lowest = 1 - reachable / counts[j]
             raise DesignError(
-                f"the diagonal of {names[j]} is too low: more records would leave it than enter it from the "
-                "categories it may move to, so frequencies could not be kept. Ask for at least "
-                f"{math.ceil(lowest * 10**4) / 10**4:.4f} there, use least_diagonal, which raises it where needed, or "
-                "invariant=False."
+                f"the diagonal is too low for a category of {counts[j]:,} records: more would leave it than enter it "
+                "from the categories it may move to, so frequencies could not be kept. Use least_diagonal, which "
+                f"raises it where needed, ask for at least {math.ceil(lowest * 10**4) / 10**4:.4f} for this category "
+                "alone, or use invariant=False."
             )
 
 

@@ -51,7 +51,7 @@ class Choice:
                 raise DesignError("zeros must list pairs (truth, report) of categories.")
             _refuse_unknown("zeros", pair, labels)
         if self.neighbours is not None and not set(labels) & set(self.neighbours):
-            raise DesignError(f"neighbours name none of the categories, which are {shown(tuple(labels))}.")
+            raise DesignError(f"neighbours name none of the {len(labels):,} categories of the column.")
         return dataclasses.replace(self, zeros=tuple((a, b) for a, b in self.zeros))
 
 
@@ -60,7 +60,7 @@ def _refuse_unknown(parameter: str, named: Iterable[Any], labels: Sequence[Any])
     for label in named:
         if label not in known:
             raise DesignError(
-                f"{parameter} names {label!r}, which is no category of the column; it has {shown(tuple(labels))}."
+                f"{parameter} names {label!r}, which is none of the {len(labels):,} categories of the column."
             )
 
 
@@ -99,7 +99,7 @@ def _leaving(diagonal: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> li
         _refuse_unknown("diagonal", diagonal, labels)
         absent = [label for label in labels if label not in diagonal and label not in exempt]
         if absent:
-            raise DesignError(f"diagonal must name every category; {shown(tuple(absent))} are not named.")
+            raise DesignError(f"diagonal must name every category; {len(absent):,} of {len(labels):,} are not named.")
     chances = []
     for label in labels:
         if label in exempt:

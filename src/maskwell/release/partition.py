@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.labels import shown
 from maskwell.errors import DataError
 from maskwell.risk.columns import Coded, Ints
 from maskwell.risk.frequencies import group
@@ -108,8 +107,8 @@ def _levels(column: Coded, groups: list[list[Any]], parameter: str) -> NDArray[n
                 raise DataError(f"{parameter} names the category {label!r} of {column.name!r} more than once.")
             if label not in position:
                 raise DataError(
-                    f"{parameter} names a category {label!r} that column {column.name!r} does not have; it has "
-                    f"{shown(column.labels)}."
+                    f"{parameter} names a category {label!r} that none of the {column.size:,} categories of column "
+                    f"{column.name!r} is."
                 )
             seen.add(label)
             level_of[position[label]] = level

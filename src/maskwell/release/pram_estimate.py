@@ -55,8 +55,8 @@ class PramEstimate:
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """A line per cell."""
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
-        figures = {"count": self.counts, "proportion": self.proportions, "standard_error": self.standard_errors}
-        return data_frame(levels | figures | {"masking_error": self.masking_errors}, backend)
+        figures = {"count": self.counts, "proportion": self.proportions, "proportion_error": self.standard_errors}
+        return data_frame(levels | figures | {"proportion_masking_error": self.masking_errors}, backend)
 
     def __repr__(self) -> str:
         return f"<estimate of {len(self.counts)} cells by {', '.join(self.columns)} from {self.n} records>"

@@ -54,13 +54,10 @@ def times(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def made_by(command: str) -> str:
-    """When the page was made, and that it is complete in itself."""
+def made_by(command: str, source: str = "Every figure comes from the exact integers that the sampler uses.") -> str:
+    """When the page was made and from what, and that it is complete in itself."""
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
-    return (
-        f"Made by `maskwell {command}` on {made}. Every figure comes from the exact integers that the sampler uses. "
-        "This page loads nothing from any network."
-    )
+    return f"Made by maskwell {command} on {made}. {source} This page loads nothing from any network."
 
 
 def headline(audit: Audit) -> Facts:

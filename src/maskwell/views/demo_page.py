@@ -55,7 +55,7 @@ def demo_page(result: DemoResult, pictures: Figures) -> str:
     )
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     footer = (
-        f"Made by `maskwell demo` on {made}. Masking draws fresh cryptographic randomness, so another run gives other "
+        f"Made by maskwell demo on {made}. Masking draws fresh cryptographic randomness, so another run gives other "
         "reports and slightly other estimates. This page loads nothing from any network."
     )
     return page(

@@ -57,9 +57,11 @@ def _headline(view: PublicView) -> Facts:
 def _done(view: PublicView) -> Section:
     blocks: list[Block] = []
     if view.method == "limit_identification":
+        alike = [name for moved in view.moved for name in moved.strata]
+        among = f" among those with the same {listed(alike)}" if alike else ""
         blocks.append(
             Text(
-                f"A record whose combination of {listed(view.moving)} is rare may have been given another rare "
+                f"A record whose combination of {listed(view.moving)} is rare{among} may have been given another rare "
                 "combination instead. Whether it was is decided by chance, independently of everything else in the "
                 "record, and is not recorded anywhere in this file. So a record that looks like somebody may well be "
                 "somebody else's."
@@ -154,7 +156,7 @@ def _errors(view: PublicView) -> list[Block]:
             f"share)) for a simple random sample, and a is what the release adds. {single}For any count by these "
             "columns it is below √(2 × count), so that no standard error of a simple random sample more than about "
             "doubles (the exact factor is √5). For the tables below a smaller bound is given. The standard error of a "
-            "share is that of the count divided by the number of records."
+            f"share is that of the count divided by the number of {unit}."
         )
     ]
 

@@ -23,7 +23,12 @@ def risk_page(report: RiskReport) -> str:
         *([_diversity(report)] if report.diversity else []),
     ]
     lead = f"{report.n:,} records by {', '.join(report.keys)}: who could be recognised by what others may know."
-    return page("Disclosure risk", sections, lead=lead, footer=made_by("risk"))
+    return page(
+        "Disclosure risk",
+        sections,
+        lead=lead,
+        footer=made_by("risk", "Every figure is about the file as it was given."),
+    )
 
 
 def _headline(report: RiskReport) -> Facts:
