@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.microdata_options import FILE_HELP, NaOption, names_from
-from maskwell.cli.output import JsonOption, emit_json, save
+from maskwell.cli.output import JsonOption, emit_json, progress, save
 from maskwell.cli.pages import HtmlOption, check_page
 
 
@@ -43,20 +43,26 @@ def risk(
 
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
-    report = assess(
-        _read(data, columns, diverse, weights, na or []),
-        columns,
-        weights=weights,
-        population_size=population,
-        sensitive=tuple(diverse),
-        model=model.value,
-    )
+    with progress(f"assessing {data.name}", 3) as show:
+        table = _read(data, columns, diverse, weights, na or [])
+        show(1)
+        report = assess(
+            table,
+            columns,
+            weights=weights,
+            population_size=population,
+            sensitive=tuple(diverse),
+            model=model.value,
+        )
+        show(2)
+        # What is left to compute: the keys, left out one by one.
+        figures = report.to_dict()
     if html is not None:
         from maskwell.views.risk_page import risk_page
 
         save(html, risk_page(report))
     if json:
-        emit_json(report.to_dict())
+        emit_json(figures)
     else:
         typer.echo(report.summary().replace("weights= or population_size=", "--weights or --population"))
         if html is not None:

@@ -83,7 +83,7 @@ def _keys(report: RiskReport) -> Iterator[str]:
     for driver in report.by_key:
         tau = f"{driver.tau1_without:10,.1f}{driver.tau2_without:10,.1f}" if modelled else ""
         yield (
-            f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{driver.contribution:11.0%}"
+            f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{round(100 * driver.contribution):10d}%"
         )
 
 
