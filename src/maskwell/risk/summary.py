@@ -82,9 +82,8 @@ def _keys(report: RiskReport) -> Iterator[str]:
     yield f"{'without':{width}}  categories   uniques" + ("      tau1      tau2" if modelled else "") + "   risk gone"
     for driver in report.by_key:
         tau = f"{driver.tau1_without:10,.1f}{driver.tau2_without:10,.1f}" if modelled else ""
-        yield (
-            f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{round(100 * driver.contribution):10d}%"
-        )
+        gone = round(100 * driver.contribution)
+        yield f"{driver.key:{width}}{driver.categories:12,}{driver.uniques_without:10,}{tau}{gone:10d}%"
 
 
 def _counted(count: int, what: str) -> str:
