@@ -125,6 +125,17 @@ def test_a_plan_is_not_repeated_with_another_key(run: Run, folder: Path) -> None
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
 
 
+def test_nothing_is_written_if_the_audit_fails(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never does; were the draws changed to move less, the audit of the same integers would tell."""
+    from fractions import Fraction
+
+    from maskwell.release import setup
+
+    monkeypatch.setattr(setup, "theta_for", lambda xi: Fraction(1, 4))
+    assert_refused(run("release", "persons.csv", *LIMIT, "-o", "out.csv"), "audit", "nothing was written")
+    assert not Path("out.csv").exists()
+
+
 def test_combinations_that_nobody_had_are_told(run: Run, folder: Path, persons: pa.Table) -> None:
     age = persons.column("age").to_pylist()
     write(persons.append_column("school", pa.array(["yes" if a < 18 else "no" for a in age])), "school.csv")

@@ -97,6 +97,8 @@ def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool) -> Outco
     if dry_run:
         return Outcome(plan_of(setup), None, setup)
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
+    if not done.audit.holds:
+        raise CommandError("the exact audit of the release finds a risk above the limit, so nothing was written.")
     return Outcome(done.plan, done, setup)
 
 

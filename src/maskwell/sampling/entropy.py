@@ -225,12 +225,15 @@ def _text_id(item: str | bytes, key: bytes) -> bytes:
 
 def _refuse_duplicates(ids: NDArray[Any]) -> None:
     """Equal ids would give two records one draw. Rising ids and dense ranges are checked without a sort."""
-    from maskwell.sampling.id_kernels import count_repeats, is_rising
+    from maskwell.sampling.id_kernels import count_repeats, order_and_range
 
     n = len(ids)
-    if n < 2 or is_rising(ids):
+    if n < 2:
         return
-    low, high = int(ids.min()), int(ids.max())
+    rising, *ends = order_and_range(ids)
+    if rising:
+        return
+    low, high = map(int, ends)
     if high - low < 64 * n:
         repeats = int(count_repeats(ids, ids.dtype.type(low), np.zeros((high - low) // 8 + 1, np.uint8)))
     else:

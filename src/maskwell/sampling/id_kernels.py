@@ -10,12 +10,15 @@ Array = NDArray[Any]
 
 
 @njit(nogil=True, cache=True)
-def is_rising(ids: Array) -> Any:
-    """Whether each id is larger than the one before."""
+def order_and_range(ids: Array) -> Any:
+    """Whether each id is larger than the one before, the least and the largest, in one reading."""
     falls = 0
+    low = high = ids[0]
     for i in range(1, len(ids)):
         falls += ids[i] <= ids[i - 1]
-    return falls == 0
+        low = min(low, ids[i])
+        high = max(high, ids[i])
+    return falls == 0, low, high
 
 
 @njit(nogil=True, cache=True)
