@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.risk.columns import Ints, read_columns
+from maskwell.risk.columns import Ints, as_frame, read_columns
 
 
 def settle(table: Any) -> tuple[Any, bool]:
@@ -20,12 +20,7 @@ def settle(table: Any) -> tuple[Any, bool]:
         return table, False
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(table)
-    except TypeError:
-        raise DataError(
-            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
-        ) from None
+    frame = as_frame(table)
     if isinstance(frame, nw.LazyFrame):
         return frame.collect().to_native(), True
     return table, False

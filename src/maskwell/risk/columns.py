@@ -59,18 +59,25 @@ def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     return columns
 
 
+def as_frame(table: Any) -> Any:
+    """A data frame of any library, lazy or not."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(table)
+    except TypeError:
+        raise DataError(
+            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
+        ) from None
+
+
 def _native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(table, Mapping):
         _refuse_unknown(names, [str(name) for name in table])
         return {name: table[name] for name in names}
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(table)
-    except TypeError:
-        raise DataError(
-            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
-        ) from None
+    frame = as_frame(table)
     available = frame.collect_schema().names() if isinstance(frame, nw.LazyFrame) else frame.columns
     _refuse_unknown(names, available)
     wanted = frame.select(*names)

@@ -14,15 +14,7 @@ from maskwell.release.identification_plan import Block as PlanBlock
 from maskwell.release.partition import text_of
 from maskwell.release.theta import least_cells
 from maskwell.views.audit_page import made_by
-from maskwell.views.internal_release import (
-    SEEDED,
-    changes,
-    frequencies,
-    named_tables,
-    recognised,
-    secrets,
-    tables,
-)
+from maskwell.views.internal_release import SEEDED, before_and_after, secrets
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import proof_chart
 from maskwell.views.wording import percent
@@ -34,7 +26,6 @@ _MATCHES = 4
 
 def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
-    comparison = release.comparison()
     plan, audit = release.plan, release.audit
     warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
     risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
@@ -44,11 +35,7 @@ def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool
         _demand(release),
         _proof(release),
         _sensitive(release),
-        recognised(comparison.matches, risk),
-        changes(comparison),
-        frequencies(comparison),
-        tables(comparison),
-        *named_tables(release, of),
+        *before_and_after(release, of, risk),
         _replay(release),
         secrets(
             [

@@ -12,15 +12,7 @@ from maskwell.release.giveaways import telltales
 from maskwell.release.partition import text_of
 from maskwell.release.pram_plan import Step
 from maskwell.views.audit_page import made_by
-from maskwell.views.internal_release import (
-    SEEDED,
-    changes,
-    frequencies,
-    named_tables,
-    recognised,
-    secrets,
-    tables,
-)
+from maskwell.views.internal_release import SEEDED, before_and_after, secrets
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import transition_chart
 from maskwell.views.wording import percent
@@ -32,18 +24,13 @@ _MOST_ROWS = 400
 
 def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
-    comparison = release.comparison()
     steps = release.plan.steps
     warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
     sections = [
-        Section("", [_headline(release, comparison.changed)]),
+        Section("", [_headline(release, release.comparison().changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
         *(_step(step, i, len(steps), release) for i, step in enumerate(steps)),
-        recognised(comparison.matches),
-        changes(comparison),
-        frequencies(comparison),
-        tables(comparison),
-        *named_tables(release, of),
+        *before_and_after(release, of),
         _replay(release),
         secrets(
             [

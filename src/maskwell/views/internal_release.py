@@ -25,6 +25,20 @@ _WIDEST = 16
 _MOST_FIGURES = 8
 
 
+def before_and_after(
+    release: Release | PramRelease, of: Sequence[Any], risk: Sequence[Sequence[str]] = ()
+) -> list[Section]:
+    """Who could be recognised, what changed, and what that does to tables: the same for every release."""
+    comparison = release.comparison()
+    return [
+        recognised(comparison.matches, risk),
+        changes(comparison),
+        frequencies(comparison),
+        tables(comparison),
+        *named_tables(release, of),
+    ]
+
+
 def changes(comparison: Comparison) -> Section:
     """Which columns changed, and how much."""
     rows = [
