@@ -1,5 +1,7 @@
 """What stays in a released file and tells who was moved: values, groups, numbers and the order of rows."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,7 @@ import pytest
 
 from maskwell.errors import DataError
 from maskwell.release import ReleasePlan, limit_identification, pram, shuffle
-from maskwell.release.giveaways import giveaways
+from maskwell.release.giveaways import giveaways, given_away
 from tests.persons import KEYS, population
 
 N = 4000
@@ -49,6 +51,25 @@ def test_rows_and_numbers_in_the_order_of_a_region_tell_it() -> None:
     assert found(table() | {"region": np.repeat(np.random.default_rng(5).integers(10, size=N // 10), 10)}) == [
         (None, "region", "order")
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("birth", lambda people, random: 2026 - people["age"] - random.integers(2, size=len(people))),
+        ("works in", lambda people, random: np.where(random.random(len(people)) < 0.02, 5, people["area"])),
+        ("wage", lambda people, random: people["age"] * 1000 + random.integers(900, size=len(people))),
+        ("class", lambda people, random: people["area"].rank(method="first").astype(int) // 12),
+    ],
+)
+def test_columns_that_nearly_decide_a_key_show_who_moved(name: str, made: Any) -> None:
+    people = population(4000)[["person", "sex", "age", "area", "income"]]
+    people[name] = made(people, np.random.default_rng(6))
+    release = limit_identification(people, ["sex", "age", "area"], 0.5, "sex", seed=1)
+    found = given_away(release, rows_in_order=False)
+    assert {each.column for each in found} == {name}
+    without = limit_identification(people.drop(columns=name), ["sex", "age", "area"], 0.5, "sex", seed=1)
+    assert given_away(without, rows_in_order=False) == []
 
 
 def test_what_is_said_names_the_column_and_the_remedy() -> None:

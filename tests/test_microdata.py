@@ -1,5 +1,6 @@
 """Microdata files come out as they went in: codes, labels, order, formats, spelling and kinds of missing values."""
 
+import dataclasses
 import datetime
 from pathlib import Path
 from typing import Any
@@ -307,6 +308,28 @@ def test_labels_that_follow_from_the_values_do_not_outlive_them(tmp_path: Path, 
     assert (codes["north"], codes["south"]) == (1, 3)
     write(file.with_table(moved), tmp_path / "after.parquet")
     assert set(read(tmp_path / "after.parquet").table.column("area").chunk(0).dictionary.to_pylist()) == kept
+
+
+@pytest.mark.parametrize("suffix", ["dta", "sav"])
+def test_labels_of_some_values_do_not_outlive_them(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"x": [1.0, 2.0, 11.0, 12.0]})
+    write(table, tmp_path / f"plain.{suffix}")
+    plain = read(tmp_path / f"plain.{suffix}")
+    variable = dataclasses.replace(plain.variable("x"), value_labels={1.0: "one", 11.0: "eleven"})
+    write(dataclasses.replace(plain, variables={"x": variable}), tmp_path / f"before.{suffix}")
+    file = read(tmp_path / f"before.{suffix}")
+    moved = file.table.set_column(0, "x", file.table.column("x").take(pa.array([0, 1, 1, 3])))
+    write(file.with_table(moved), tmp_path / f"after.{suffix}")
+    assert set(read(tmp_path / f"after.{suffix}").variable("x").value_labels.values()) == {"one"}
+
+
+def test_entries_that_a_filter_left_behind_do_not_keep_the_order_of_the_rows(tmp_path: Path) -> None:
+    encoded = pa.array(["q", "a", "z", "m", "b", "gone"]).dictionary_encode().slice(0, 5)
+    write(pa.table({"x": encoded}), tmp_path / "a.parquet")
+    file = read(tmp_path / "a.parquet")
+    write(file.with_table(file.table.take(pa.array([4, 3, 2, 1, 0]))), tmp_path / "b.parquet")
+    entries = read(tmp_path / "b.parquet").table.column("x").chunk(0).dictionary.to_pylist()
+    assert entries == ["b", "m", "z", "a", "q"]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])

@@ -237,12 +237,14 @@ def _only_replay(replay: Path | None, exempt: list[str] | None) -> Path:
 
 def _reordered(file: Any, done: Any, chance: Any, keep_order: bool) -> Any:
     """The released file, its rows in random order unless they are to stay."""
+    import pyarrow as pa
+
     from maskwell.release.order import random_order
 
-    released = file.with_table(done.release.table)
-    if keep_order:
-        return released
-    return released.reordered(random_order(len(released.table), chance.key, chance.ids, done.seed))
+    table = done.release.table
+    if not keep_order:
+        table = table.take(pa.array(random_order(len(table), chance.key, chance.ids, done.seed)))
+    return file.with_table(table)
 
 
 def _write(

@@ -7,7 +7,10 @@ from typing import Any
 from maskwell.cli.release_methods import Outcome
 from maskwell.microdata import Microdata
 from maskwell.release import PramRelease, Release
-from maskwell.release.giveaways import Giveaway, giveaways, telltales
+from maskwell.release.giveaways import Giveaway, giveaways, given_away, telltales
+
+_MOST_COMPARED = 300_000
+"""Up to this many records all pairs of columns are compared for the terminal; that takes seconds for a million."""
 
 
 def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str], in_order: bool) -> str:
@@ -20,11 +23,17 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     else:
         lines = list(_planned(outcome))
     lines += _added(outcome, tables)
-    found = _giveaways(data, outcome, in_order) if release is None else telltales(release, rows_in_order=in_order)
+    if release is None or len(data.table) > _MOST_COMPARED:
+        found = [str(each) for each in _giveaways(data, outcome, in_order)]
+    else:
+        found = telltales(release, rows_in_order=in_order)
     lines += [f"beware: {words}" for words in found]
+    if release is not None and len(data.table) > _MOST_COMPARED:
+        lines.append("combinations that nobody had before are looked for by --internal alone in a file of this size")
     if outcome.redrawn and release is not None:
         lines.append(
-            "the draws are new: the plan was not made with this key or seed, so the file differs from the first"
+            "beware: the draws are new, so this file differs from the first, and side by side they show which records "
+            "moved; give away one of them at most."
         )
     if _randomness(outcome) == {"seeded"}:
         lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
@@ -53,22 +62,24 @@ def as_json(
             {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
             for each in added
         ],
-        "giveaways": [dataclasses.asdict(found) for found in _giveaways(data, outcome, in_order)],
-        "impossible": _impossible(outcome),
+        "giveaways": [dataclasses.asdict(each) for each in _giveaways(data, outcome, in_order)],
+        "impossible": _impossible(data, outcome),
         "redrawn": outcome.redrawn,
         "written": list(written),
     }
 
 
 def _giveaways(data: Microdata, outcome: Outcome, in_order: bool) -> list[Giveaway]:
+    if outcome.release is not None:
+        return given_away(outcome.release, rows_in_order=in_order)
     together = outcome.setup.request.together if outcome.setup else None
     return giveaways(data.table, outcome.changing, rows_in_order=in_order, together=together)
 
 
-def _impossible(outcome: Outcome) -> list[dict[str, Any]]:
+def _impossible(data: Microdata, outcome: Outcome) -> list[dict[str, Any]] | None:
     """Pairs of columns that now show combinations of common values that nobody had, and in how many records."""
-    if outcome.release is None:
-        return []
+    if outcome.release is None or len(data.table) > _MOST_COMPARED:
+        return None
     found = outcome.release.comparison().impossible
     return [{"columns": list(pair), "records": count} for pair, count in found.items() if count]
 

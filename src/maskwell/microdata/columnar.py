@@ -18,7 +18,19 @@ def read_columnar(path: Path, suffix: str) -> Microdata:
     # A single file: its folder's name must not be taken for a partition.
     table = parquet.ParquetFile(path).read() if suffix in _PARQUET else feather.read_table(str(path), memory_map=False)
     # Row groups may number their categories each in its own way.
-    return Microdata(table.unify_dictionaries().combine_chunks(), "arrow")
+    return Microdata(_without_views(table.unify_dictionaries().combine_chunks()), "arrow")
+
+
+def _without_views(table: Any) -> Any:
+    """Views of text as text: much of Arrow cannot work on them yet."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            table = table.set_column(
+                position, field.with_type(pa.large_string()), table[position].cast(pa.large_string())
+            )
+    return table
 
 
 def write_columnar(data: Microdata, path: Path, suffix: str) -> None:

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+_MANY = 5
+"""From here on an order that is that of first occurrence is no coincidence: one in 120."""
+
 
 def renewed(before: Any, after: Any) -> Any:
     """The column ``after`` with a dictionary that follows from its own values, where that of ``before`` did so.
@@ -17,14 +20,15 @@ def renewed(before: Any, after: Any) -> Any:
     Entries that no longer occur are left out. Their order is kept if it means something (ordered or sorted categories,
     or any other order than that of their first occurrence).
     """
-    kept = still_there(before, after)
-    if kept is None:
+    if not before.dictionary.equals(after.dictionary):
         return after
-    _, first = np.unique(_codes(before), return_index=True)
-    if not after.type.ordered and (np.diff(first) > 0).all() and not _sorted(after.dictionary):
-        _, place = np.unique(_codes(after), return_index=True)
-        kept = kept[np.argsort(place)]
-    return restricted(after, kept)
+    used, first = np.unique(_codes(before), return_index=True)
+    by_occurrence = not after.type.ordered and (np.diff(first) > 0).all() and not _sorted(after.dictionary)
+    declared = len(used) < len(after.dictionary)
+    if declared and not (by_occurrence and len(used) >= _MANY):
+        return after
+    kept, place = np.unique(_codes(after), return_index=True)
+    return restricted(after, kept[np.argsort(place)] if by_occurrence else kept)
 
 
 def still_there(before: Any, after: Any) -> Any:

@@ -138,29 +138,32 @@ class Microdata:
         import pyarrow as pa
 
         old, variable = self.table.column(name), self.variables.get(name)
-        if self.kind == "csv" or not pa.types.is_dictionary(column.type) or column.equals(old):
+        if self.kind == "csv":
             return column, variable
-        before, after = old.combine_chunks(), column.unify_dictionaries().combine_chunks()
         if self.kind == "arrow":
-            return renewed(before, after), variable
-        kept = still_there(before, after)
+            # Also where no value changed: an order of first occurrence tells the order of the rows.
+            if pa.types.is_dictionary(column.type):
+                column = renewed(old.combine_chunks(), column.unify_dictionaries().combine_chunks())
+            return column, variable
         # Labels that several columns share are a codebook.
-        if variable is None or variable.codes is None or kept is None or self._shared(variable):
+        if variable is None or not variable.value_labels or self._shared(variable):
+            return column, variable
+        there, was = _held(column, variable), _held(old, variable)
+        if not set(variable.value_labels) <= was:
+            return column, variable
+        labels = {code: label for code, label in variable.value_labels.items() if code in there}
+        if variable.codes is None:
+            return column, dataclasses.replace(variable, value_labels=labels)
+        after = column.unify_dictionaries().combine_chunks()
+        kept = still_there(old.combine_chunks(), after)
+        if kept is None:
             return column, variable
         codes = variable.codes.take(pa.array(kept))
-        there = set(codes.to_pylist())
-        labels = {code: label for code, label in variable.value_labels.items() if code in there}
         return restricted(after, kept), dataclasses.replace(variable, codes=codes, value_labels=labels)
 
     def _shared(self, variable: Variable) -> bool:
         sets = [other.label_set for other in self.variables.values()]
         return variable.label_set is not None and sets.count(variable.label_set) > 1
-
-    def reordered(self, rows: Any) -> Microdata:
-        """The same file with its rows in another order."""
-        import pyarrow as pa
-
-        return dataclasses.replace(self, table=self.table.take(pa.array(rows)))
 
     def without(self, names: Sequence[str]) -> Microdata:
         """The same file without some of its columns."""
@@ -172,6 +175,16 @@ class Microdata:
 
     def __repr__(self) -> str:
         return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"
+
+
+def _held(column: Any, variable: Variable) -> set[Any]:
+    """The codes that occur in a column."""
+    import pyarrow as pa
+
+    if variable.codes is None or not pa.types.is_dictionary(column.type):
+        return set(column.unique().to_pylist())
+    positions = column.combine_chunks().indices.unique().drop_null()
+    return set(variable.codes.take(positions).to_pylist())
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

@@ -252,6 +252,8 @@ def _fixed(array: Any, name: str) -> Factor | str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_null(array.type):
+        return "no value in any row"
     if pa.types.is_dictionary(array.type) or pa.types.is_nested(array.type):
         column = encode(array, name)
         return factor(column, None, "columns") if column.size <= MOST_LEVELS else _too_many(column.size)
