@@ -283,6 +283,8 @@ def _write(
 
 _STAGES = 4
 _OPTIONS = {
+    "^(within|exempt|keys) ": r"--\1 ",
+    "^of ": "--variance ",
     'pass merge="merge"': "add --merge",
     r"Use least_diagonal, which raises it where needed, ask .*": "Use --least-diagonal, which raises it where needed.",
     "raise the diagonal, or use invariant=False": "or raise the diagonal",

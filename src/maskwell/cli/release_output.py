@@ -101,7 +101,8 @@ def _counts(data: Microdata, release: Release) -> tuple[int, int]:
 
 def _uniques(data: Microdata, release: Release) -> Iterator[str]:
     before, after = _counts(data, release)
-    yield f"  uniques:   {before:,} records are alone with their keys before, {after:,} after; who they are has changed"
+    if before:
+        yield f"  uniques:   {before:,} records alone with their keys before, {after:,} after; who they are has changed"
 
 
 def _planned_figures(outcome: Outcome) -> dict[str, Any]:

@@ -93,6 +93,8 @@ class Release:
         """The release in plain text."""
         sizes = self.setup.blocks.sizes
         blocks = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "no block"
+        if len(sizes) == 1:
+            blocks = f"one block of {sizes[0]} cells"
         by_key = ", ".join(f"{key} {count}" for key, count in self.changed_by_key.items())
         audit = self.audit
         unprotected = ", ".join(self.plan.unprotected)

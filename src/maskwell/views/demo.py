@@ -30,7 +30,7 @@ from maskwell.reports import Reports
 from maskwell.views import demo_release
 from maskwell.views.demo_release import Released, release_persons
 from maskwell.views.estimate import covered
-from maskwell.whole_files import complete_file
+from maskwell.whole_files import complete_files
 
 EPSILON = 2
 LEVEL = 0.95
@@ -233,8 +233,9 @@ def _write(result: DemoResult) -> None:
         **demo_release.files(result.released),
     }
     with _one_line(result.folder):
-        for name, data in content.items():
-            with complete_file(result.folder / name) as temporary:
+        paths = [result.folder / name for name in content]
+        with complete_files(paths, [result.folder / name for name in demo_release.PRIVATE]) as temporaries:
+            for temporary, data in zip(temporaries, content.values(), strict=True):
                 temporary.write_bytes(data)
     result.planned.reports.write(result.folder / "race-reports.parquet")
 

@@ -27,6 +27,7 @@ FILES = {
     "persons-internal.html": "the proof and everything else, for the custodian alone",
     "persons-plan.json": "the plan, for the custodian alone",
 }
+PRIVATE = ("persons-internal.html", "persons-plan.json")
 _STATUS = ("single", "married", "divorced", "widowed")
 _DISTRICTS = 40
 
