@@ -56,6 +56,21 @@ def _admissible_by_equal_entries() -> str:
     return "admissible" if _p_a("5/4").diversity() > 0 else "inadmissible"
 
 
+def swapped_product(key: str, section: str) -> Row:
+    """The order of L* and P* that two papers print."""
+    return Row(
+        key,
+        _PLACE,
+        f"{section}: unbiasedness of L*S/n (k=5, γ=2)",
+        "P*L* = I",
+        lambda: identity_product(gamma=2),
+        Explanation(
+            "the order printed holds only where every report is one category (k=5, γ=20)",
+            lambda: identity_product(gamma=20),
+        ),
+    )
+
+
 ERRATA = (
     Row(
         KEY,
@@ -65,17 +80,7 @@ ERRATA = (
         _phi_range,
         Explanation("no design has φ below 1; printed is the range of φ - 1", lambda: _phi_range(shift=1)),
     ),
-    Row(
-        KEY,
-        _PLACE,
-        "Section 3.2: unbiasedness of L*S/n (k=5, γ=2)",
-        "P*L* = I",
-        lambda: identity_product(gamma=2),
-        Explanation(
-            "the order printed holds only where every report is one category (k=5, γ=20)",
-            lambda: identity_product(gamma=20),
-        ),
-    ),
+    swapped_product(KEY, "Section 3.2"),
     Row(
         KEY,
         _PLACE,
