@@ -37,3 +37,36 @@ def small() -> dict[str, list[Any]]:
     sizes = [1, 1, 1, 2, 2, 5, 1, 2]
     area = [label for label, t in zip("abcdefgh", sizes, strict=True) for _ in range(t)]
     return {"set": [1] * 15 + [2] * 15, "area": area + area, "other": ["x", "y", "y"] * 10}
+
+
+def associated(n: int = 20_000, seed: int = 7) -> pd.DataFrame:
+    """Persons whose other columns go with their keys (sex, age, area, race) as they do in a census, beside pure noise.
+
+    Marital status and schooling follow age, language follows area and race, a survey weight is shared by those of one
+    area and sex, and income rises with age and schooling; ``shoe`` and ``noise`` have to do with nothing.
+    """
+    random = np.random.default_rng(seed)
+    age = np.minimum(random.gamma(3.2, 12.5, n).astype(int), 91)
+    sex = random.choice(["f", "m"], n)
+    area = random.choice(30, n, p=(weights := random.gamma(2, 1, 30)) / weights.sum())
+    race = random.choice(5, n, p=[0.7, 0.15, 0.08, 0.05, 0.02])
+    adult = age >= 18
+    marital = np.where(adult, np.where(random.random(n) < age / 120, "married", "single"), "child")
+    marital = np.where((age > 65) & (random.random(n) < 0.4), "widowed", marital)
+    schooling = np.clip(np.minimum(age - 6, 12) + random.integers(-1, 5, n) * adult, 0, 16)
+    language = np.where(random.random(n) < 0.8, (race * 3 + area % 3), random.integers(15, size=n))
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "age": age,
+            "area": area,
+            "race": race,
+            "marital": marital,
+            "schooling": schooling,
+            "language": [f"l{code}" for code in language],
+            "weight": 100 + 7 * area + 3 * (sex == "m") + random.integers(0, 40, n),
+            "income": np.where(adult, np.rint(random.lognormal(9 + schooling / 16 + age / 90, 0.6, n)), 0),
+            "shoe": random.integers(36, 46, n),
+            "noise": random.normal(size=n),
+        }
+    )
