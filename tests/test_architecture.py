@@ -29,7 +29,7 @@ LAYERS = (
     {"risk", "planning"},
     {"auditing"},
     {"inference"},
-    {"designs", "reports", "report_files", "tally"},
+    {"designs", "reports", "report_files", "report_seal", "report_text", "tally"},
     {"sampling", "demands", "breach_bound", "microdata"},
     {"arithmetic", "errors", "frames", "whole_files"},
 )

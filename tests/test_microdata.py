@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import io
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ CELLS = st.text(st.sampled_from('a1.-e,;"\n\té '), max_size=6)
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=20), st.sampled_from(",;\t|"), st.booleans())
-def test_any_csv_comes_out_as_it_went_in(tmp_path_factory: Any, rows: list[Any], delimiter: str, always: bool) -> None:
+def test_any_csv_comes_out_as_it_went_in(rows: list[Any], delimiter: str, always: bool) -> None:
     def cell(value: str) -> str:
         needed = always or any(c in value for c in ',;\t|"\n')
         return '"' + value.replace('"', '""') + '"' if needed else value
@@ -101,9 +102,9 @@ def test_any_csv_comes_out_as_it_went_in(tmp_path_factory: Any, rows: list[Any],
     lines = [delimiter.join(("x", "y")), *(delimiter.join((cell(a), cell(b))) for a, b in rows)]
     text = ("\n".join(lines) + "\n").encode()
     found = read_text(text, "a.csv", None, ())
-    path = tmp_path_factory.mktemp("csv") / "b.csv"
-    write_text(found, path, ",", compressed=False)
-    assert path.read_bytes() == text
+    written = io.BytesIO()
+    write_text(found, written, ",", compressed=False)
+    assert written.getvalue() == text
     for name, column in zip("xy", zip(*rows, strict=True), strict=True):
         values = found.table.column(name).to_pylist()
         if pa.types.is_string(found.table.column(name).type.value_type):

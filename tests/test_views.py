@@ -1,6 +1,8 @@
 """Pictures and pages: they render, need no network, and show the estimate's own numbers."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -149,11 +151,10 @@ def test_an_interrupted_write_leaves_the_old_picture(
     target = tmp_path / "picture.svg"
     target.write_text("old")
 
-    def break_off(path: Path, data: bytes) -> int:
-        path.write_text("half")
-        raise OSError("disk full")
+    def break_off(file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", break_off)
+    monkeypatch.setattr(os, "fsync", break_off)
     with pytest.raises(mw.MaskwellError, match=r"'picture\.svg' could not be written"):
         save_chart(chart(few), target)
     assert [path.name for path in tmp_path.iterdir()] == ["picture.svg"]

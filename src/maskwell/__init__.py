@@ -19,6 +19,7 @@ from maskwell.errors import (
     EstimationError,
     MaskwellError,
     ReportError,
+    SimulationWarning,
 )
 from maskwell.inference import (
     Estimate,
@@ -77,5 +78,6 @@ __all__ = [
     "DesignError",
     "EstimationError",
     "ReportError",
+    "SimulationWarning",
     "__version__",
 ]

@@ -27,3 +27,7 @@ class ReportError(MaskwellError):
 
 class EstimationError(MaskwellError):
     """An estimate that the reports cannot support."""
+
+
+class SimulationWarning(UserWarning):
+    """Reports that were drawn from a seed, and so protect nobody, are counted together with others."""

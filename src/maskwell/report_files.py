@@ -1,39 +1,46 @@
 """Files of reports: Parquet and Arrow with the design in their metadata, CSV with the design beside it.
 
-A file is written under another name and moved into place when it is complete. Reading checks the design's fingerprint
-and that the design can have produced every report, batch by batch, so a file may be larger than memory.
+A file is written under another name and moved into place when it is complete, and ends with a seal. Reading checks the
+design's fingerprint, that the design can have produced every report, and the seal, batch by batch, so a file may be
+larger than memory.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from maskwell.designs.base import Design
-from maskwell.designs.storage import from_document, to_document
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.storage import to_document
 from maskwell.errors import MaskwellError, ReportError
-from maskwell.reports import Reports
+from maskwell.report_seal import COUNT, DIGEST, Seal
+from maskwell.report_text import CsvWriter, read_csv
+from maskwell.reports import Reports, checked_randomness
 from maskwell.sampling.plans import Packed
-from maskwell.whole_files import complete_file
+from maskwell.whole_files import complete_file, complete_files
 
-FORMAT = "1"
+FORMAT = "2"
 SUFFIXES = (".parquet", ".arrow", ".csv")
 _COLUMN = "report"
-_BATCH_ROWS = 1 << 18
+_PREFIX = "maskwell."
+_BATCH_ROWS, _BATCH_BYTES = 1 << 18, 1 << 24
 
 
 def to_table(reports: Reports) -> Any:
-    """Reports as an Arrow table."""
+    """Reports as an Arrow table, with their seal."""
     import pyarrow as pa
 
-    return pa.Table.from_batches([_to_batch(reports, _schema(reports.design, reports.randomness))])
+    seal, about = Seal(), _about(reports)
+    seal.add(reports)
+    schema = _schema(reports.design, {**about, **_prefixed(seal.stamp(about))})
+    return pa.Table.from_batches([_to_batch(reports, schema)])
 
 
 def _arrow_type(design: Design) -> Any:
@@ -43,11 +50,30 @@ def _arrow_type(design: Design) -> Any:
     return pa.from_numpy_dtype(empty.dtype) if empty.ndim == 1 else pa.binary(empty.shape[1])
 
 
-def _schema(design: Design, randomness: str) -> Any:
+def _drawn(reports: Reports) -> dict[str, str]:
+    """What the metadata of a file say of its reports besides their design."""
+    return {"maskwell.randomness": reports.randomness}
+
+
+def _about(reports: Reports) -> dict[str, str]:
+    return {"maskwell": FORMAT, "maskwell.design": reports.design.to_json(), **_drawn(reports)}
+
+
+def _prefixed(stamp: dict[str, str]) -> dict[str, str]:
+    return {f"{_PREFIX}{key}": value for key, value in stamp.items()}
+
+
+def _schema(design: Design, metadata: dict[str, str]) -> Any:
     import pyarrow as pa
 
-    metadata = {"maskwell": FORMAT, "maskwell.design": design.to_json(), "maskwell.randomness": randomness}
     return pa.schema([pa.field(_COLUMN, _arrow_type(design))], metadata)
+
+
+def _batch_rows(design: Design) -> int:
+    """How many reports are held at a time, such that memory is bounded whatever the design."""
+    empty = design.plan.empty(0)
+    width = empty.dtype.itemsize * math.prod(empty.shape[1:])
+    return max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
 
 
 def _to_batch(reports: Reports, schema: Any) -> Any:
@@ -84,48 +110,89 @@ def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterabl
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are written as {', '.join(SUFFIXES)}; got {Path(path).name!r}.")
     try:
-        with complete_file(path) as temporary:
-            if suffix == ".csv":
-                count, randomness = _write_csv(temporary, design, batches)
-                about = to_document(design) | {"reports": count, "randomness": randomness}
-                with complete_file(_beside(path)) as design_file:
-                    design_file.write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
-            else:
-                count = _write_arrow(temporary, suffix, design, batches)
+        if suffix == ".csv":
+            with complete_files([_beside(path), path]) as (about, file):
+                return _write_csv(file, about, design, batches)
+        with complete_file(path) as file:
+            return (_write_parquet if suffix == ".parquet" else _write_arrow)(file, design, batches)
     except OSError as error:
         raise ReportError(f"{Path(path).name!r} could not be written: {error.strerror or error}.") from None
-    return count
 
 
 def write_stream(sink: Any, design: Design, batches: Iterable[Reports]) -> int:
     """Write batches to an open binary file as an Arrow stream, for pipes."""
     import pyarrow as pa
 
-    return _write_batches(lambda schema: pa.ipc.new_stream(sink, schema), design, batches)
+    about, sealed = _sealed(design, batches)
+    schema = _schema(design, about)
+    with pa.ipc.new_stream(sink, schema) as writer:
+        return _write_ipc(writer, schema, about, sealed)
 
 
-def _write_arrow(path: Path, suffix: str, design: Design, batches: Iterable[Reports]) -> int:
+def _write_arrow(file: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
     import pyarrow as pa
+
+    about, sealed = _sealed(design, batches)
+    schema = _schema(design, about)
+    with pa.ipc.new_file(file, schema) as writer:
+        return _write_ipc(writer, schema, about, sealed)
+
+
+def _write_ipc(writer: Any, schema: Any, about: dict[str, str], sealed: _Sealed) -> int:
+    """The seal comes last, with a batch without reports: a stream that was cut has none."""
+    for batch in sealed:
+        writer.write_batch(_to_batch(batch, schema))
+    stamp = _prefixed(sealed.seal.stamp(about))
+    writer.write_batch(_to_batch(Reports(sealed.design, sealed.design.plan.empty(0)), schema), custom_metadata=stamp)
+    return sealed.seal.count
+
+
+def _write_parquet(file: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
     import pyarrow.parquet as pq
 
-    if suffix == ".parquet":
-        return _write_batches(lambda schema: pq.ParquetWriter(path, schema), design, batches)
-    return _write_batches(lambda schema: pa.ipc.new_file(str(path), schema), design, batches)
+    about, sealed = _sealed(design, batches)
+    schema = _schema(design, about)
+    with pq.ParquetWriter(file, schema) as writer:
+        for batch in sealed:
+            writer.write_batch(_to_batch(batch, schema))
+        writer.add_key_value_metadata(_prefixed(sealed.seal.stamp(about)))
+    return sealed.seal.count
 
 
-def _write_batches(open_writer: Callable[[Any], Any], design: Design, batches: Iterable[Reports]) -> int:
-    """The first batch says how the draws were made; a stream does not mix kinds."""
+def _write_csv(file: BinaryIO, beside: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
+    about, sealed = _sealed(design, batches)
+    writer = CsvWriter(file, design)
+    for batch in sealed:
+        writer.write(batch)
+    writer.close()
+    stated = {key.removeprefix(_PREFIX): value for key, value in about.items() if key != "maskwell.design"}
+    document = to_document(design) | {"report_file": stated.pop("maskwell")} | stated
+    document |= sealed.seal.stamp(document) | {COUNT: sealed.seal.count}
+    beside.write(json.dumps(document, indent=1, ensure_ascii=False).encode())
+    return sealed.seal.count
+
+
+def _sealed(design: Design, batches: Iterable[Reports]) -> tuple[dict[str, str], _Sealed]:
+    """What the first batch says of all, and all of them in parts of bounded size, taken into a seal as they pass."""
     iterator = iter(batches)
     first = next(iterator, Reports(design, design.plan.empty(0)))
-    schema = _schema(design, first.randomness)
-    count = 0
-    with open_writer(schema) as writer:
-        for batch in _with(first, iterator):
-            if batch.design != design or batch.randomness != first.randomness:
+    return _about(first), _Sealed(design, first, iterator)
+
+
+class _Sealed:
+    def __init__(self, design: Design, first: Reports, rest: Iterator[Reports]) -> None:
+        self.design, self.seal = design, Seal()
+        self._first, self._rest = first, rest
+
+    def __iter__(self) -> Iterator[Reports]:
+        rows = _batch_rows(self.design)
+        for batch in _with(self._first, self._rest):
+            if batch.design != self.design or _drawn(batch) != _drawn(self._first):
                 raise ReportError("a file holds reports of one design, drawn one way; write the others apart.")
-            writer.write_batch(_to_batch(batch, schema))
-            count += len(batch)
-    return count
+            for start in range(0, len(batch), rows):
+                part = batch.part(slice(start, start + rows))
+                self.seal.add(part)
+                yield part
 
 
 def _with(first: Reports, rest: Iterator[Reports]) -> Iterator[Reports]:
@@ -134,24 +201,14 @@ def _with(first: Reports, rest: Iterator[Reports]) -> Iterator[Reports]:
 
 
 def read_reports(path: str | os.PathLike[str]) -> tuple[Design, Iterator[Reports]]:
-    """The design of a file and an iterator over its checked reports."""
+    """The design of a file and an iterator over its checked reports; its end is reached only if the seal is right."""
     name, suffix = Path(path).name, Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
     with _one_line_errors(name):
         if suffix == ".csv":
-            text = _beside(path).read_text(encoding="utf-8")
-            return Design.from_json(text), _guarded(_csv_batches(path, json.loads(text)), name)
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        if suffix == ".parquet":
-            file = pq.ParquetFile(path)
-            schema, raw = file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS)
-        else:
-            reader = pa.ipc.open_file(pa.memory_map(str(path)))
-            schema, raw = reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))
-        return _decoded(schema, raw, name)
+            return _read_csv(path, name)
+        return (_read_parquet if suffix == ".parquet" else _read_arrow)(path, name)
 
 
 def read_stream(source: Any, name: str = "standard input") -> tuple[Design, Iterator[Reports]]:
@@ -160,32 +217,109 @@ def read_stream(source: Any, name: str = "standard input") -> tuple[Design, Iter
 
     with _one_line_errors(name):
         reader = pa.ipc.open_stream(source)
-        return _decoded(reader.schema, reader, name)
+        return _decoded(
+            _own(reader.schema.metadata), reader.schema, lambda rows: _whole_stream(reader, source, name), name
+        )
 
 
-def _decoded(schema: Any, raw: Iterable[Any], name: str) -> tuple[Design, Iterator[Reports]]:
-    metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
-    if metadata.get("maskwell") != FORMAT or "maskwell.design" not in metadata:
-        raise ReportError(f"{name!r} is not a file of Maskwell reports (format {FORMAT}); mask the values first.")
-    design = Design.from_json(metadata["maskwell.design"])
+def _whole_stream(reader: Any, source: Any, name: str) -> Iterator[Any]:
+    yield from reader.iter_batches_with_custom_metadata()
+    if source.read(1):
+        raise ReportError(f"{name!r} goes on after the end of its reports; give one stream at a time, or files.")
+
+
+def _read_arrow(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+    import pyarrow as pa
+
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+    numbers = range(reader.num_record_batches)
+    return _decoded(
+        _own(reader.schema.metadata),
+        reader.schema,
+        lambda rows: map(reader.get_batch_with_custom_metadata, numbers),
+        name,
+    )
+
+
+def _read_parquet(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    return _decoded(
+        _own(file.metadata.metadata),
+        file.schema_arrow,
+        lambda rows: ((batch, None) for batch in file.iter_batches(batch_size=rows)),
+        name,
+    )
+
+
+def _own(metadata: Any) -> dict[str, str]:
+    """The metadata that are ours."""
+    found = {bytes(key).decode(): bytes(value).decode() for key, value in (metadata or {}).items()}
+    return {key: value for key, value in found.items() if key.startswith("maskwell")}
+
+
+def _decoded(
+    metadata: dict[str, str], schema: Any, raw: Callable[[int], Iterable[Any]], name: str
+) -> tuple[Design, Iterator[Reports]]:
+    """``raw`` gives batches of so many rows, if it can choose, each with its own metadata."""
+    about = {key: value for key, value in metadata.items() if key not in _prefixed({COUNT: "", DIGEST: ""})}
+    _check_format(about.get("maskwell"), name)
+    if "maskwell.design" not in about:
+        raise ReportError(f"{name!r} does not say which design its reports came from.")
+    design = Design.from_json(about["maskwell.design"])
     if schema.names != [_COLUMN] or schema.field(0).type != _arrow_type(design):
         raise ReportError(f"{name!r} does not hold one column of {_arrow_type(design)} reports, as its design demands.")
-    randomness = metadata.get("maskwell.randomness", "unknown")
-    return design, _guarded(_checked_batches(design, raw, randomness), name)
+    drawn = checked_randomness(about.get("maskwell.randomness"), name)
+    stamp = {key: value for key, value in metadata.items() if key not in about}
+
+    def batches() -> Iterator[Reports]:
+        rows, first_row = _batch_rows(design), 0
+        for batch, own in raw(rows):
+            stamp.update(_own(own))
+            for start in range(0, len(batch), rows):
+                part = _from_batch(design, batch.slice(start, rows), drawn, first_row)
+                first_row += len(part)
+                yield part
+
+    verified = _verified(batches(), about, lambda: {k.removeprefix(_PREFIX): v for k, v in stamp.items()}, name)
+    return design, _guarded(verified, name, Reports(design, design.plan.empty(0), None, drawn))
 
 
-def _checked_batches(design: Design, raw: Iterable[Any], randomness: str) -> Iterator[Reports]:
+def _read_csv(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+    text = _beside(path).read_text(encoding="utf-8")
+    design = Design.from_json(text)
+    document = json.loads(text)
+    about = {key: value for key, value in document.items() if key not in (COUNT, DIGEST)}
+    _check_format(about.get("report_file"), name)
+    drawn = checked_randomness(about.get("randomness"), name)
+    verified = _verified(read_csv(path, design, drawn), about, lambda: document, name)
+    return design, _guarded(verified, name, Reports(design, design.plan.empty(0), None, drawn))
+
+
+def _check_format(found: Any, name: str) -> None:
+    if found is None:
+        raise ReportError(f"{name!r} is not a file of Maskwell reports (format {FORMAT}); mask the values first.")
+    if found != FORMAT:
+        raise ReportError(f"{name!r} is in another format than this version reads ({FORMAT}); mask the values again.")
+
+
+def _verified(
+    batches: Iterator[Reports], about: dict[str, Any], stamp: Callable[[], dict[str, Any]], name: str
+) -> Iterator[Reports]:
+    """The same batches; after the last one they must be those that were sealed."""
+    seal = Seal()
+    for batch in batches:
+        seal.add(batch)
+        yield batch
+    seal.verify(about, stamp(), name)
+
+
+def _guarded(batches: Iterator[Reports], name: str, none: Reports) -> Iterator[Reports]:
     """At least one batch, so that even a file without reports says how they were to be drawn."""
-    first_row = 0
-    for batch in raw:
-        yield _from_batch(design, batch, randomness, first_row)
-        first_row += len(batch)
-    if first_row == 0:
-        yield Reports(design, design.plan.empty(0), None, randomness)
-
-
-def _guarded(batches: Iterator[Reports], name: str) -> Iterator[Reports]:
     with _one_line_errors(name):
+        first = next(batches, none)
+        yield first
         yield from batches
 
 
@@ -200,122 +334,9 @@ def _one_line_errors(name: str) -> Iterator[None]:
     except FileNotFoundError as error:
         missing = Path(error.filename).name if error.filename else name
         raise ReportError(f"{missing!r} was not found; a .csv of reports needs its .design.json beside it.") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError):
         raise ReportError(f"{name!r} cannot be read: it is truncated, damaged, or no file of reports.") from None
-
-
-# CSV: the label where a report is one category or row; for a set k characters 0 and 1 in the order of the categories;
-# for several variables the packed bytes in hexadecimal.
 
 
 def _beside(path: str | os.PathLike[str]) -> Path:
     return Path(path).with_suffix(".design.json")
-
-
-def _texts(design: Design) -> list[str]:
-    """The text of every report of a design that stores reports as codes."""
-
-    def text(label: object) -> str:
-        if isinstance(label, frozenset):
-            return "".join("1" if c in label else "0" for c in design.categories)
-        return str(label)
-
-    return [text(label) for label in design.report_labels()]
-
-
-def _to_texts(design: Design, packed: Packed) -> Any:
-    """Packed reports as an Arrow column of text."""
-    import pyarrow as pa
-
-    if packed.ndim == 1:
-        return pa.array(_texts(design)).take(pa.array(packed))
-    if isinstance(design, SubsetDesign):
-        characters = np.unpackbits(packed, axis=1, count=design.k, bitorder="little") + np.uint8(ord("0"))
-    else:
-        nibbles = np.stack([packed >> 4, packed & 15], axis=2).reshape(len(packed), -1)
-        characters = np.frombuffer(b"0123456789abcdef", np.uint8)[nibbles]
-    width = characters.shape[1]
-    return pa.array(np.ascontiguousarray(characters).view(f"S{width}").ravel(), pa.binary()).cast(pa.string())
-
-
-def _from_texts(design: Design, texts: Any) -> tuple[Packed, Any]:
-    """Packed reports of an Arrow column of text without nulls, and which texts are no reports."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    empty = design.plan.empty(0)
-    if empty.ndim == 1:
-        codes = compute.index_in(texts, value_set=pa.array(_texts(design)))
-        return codes.fill_null(0).to_numpy(zero_copy_only=False).astype(empty.dtype), codes.is_null()
-    sets = isinstance(design, SubsetDesign)
-    width, alphabet = (design.k, b"01") if sets else (2 * empty.shape[1], b"0123456789abcdef")
-    wrong = compute.not_equal(compute.binary_length(texts), width)
-    if compute.any(wrong).as_py() or not len(texts):
-        return design.plan.empty(len(texts)), wrong
-    raw = texts.cast(pa.binary()).to_numpy(zero_copy_only=False).astype(f"S{width}")
-    characters = raw.view(np.uint8).reshape(-1, width)
-    value = np.full(256, 255, np.uint8)
-    value[np.frombuffer(alphabet, np.uint8)] = np.arange(len(alphabet))
-    digits = value[characters]
-    packed = np.packbits(digits, axis=1, bitorder="little") if sets else (digits[:, ::2] << 4) | digits[:, 1::2]
-    return packed, pa.array((digits == 255).any(axis=1))
-
-
-def _write_csv(path: Path, design: Design, batches: Iterable[Reports]) -> tuple[int, str]:
-    import pyarrow as pa
-    from pyarrow import compute, csv
-
-    schema = pa.schema([pa.field(_COLUMN, pa.string())])
-    count, kinds = 0, set()
-    with csv.CSVWriter(str(path), schema) as writer:
-        for batch in batches:
-            if batch.design != design:
-                raise ReportError("a file holds reports of one design; write the others apart.")
-            texts = _to_texts(design, batch.packed)
-            if batch.missing is not None:
-                texts = compute.if_else(pa.array(batch.missing), None, texts)
-            writer.write_batch(pa.record_batch([texts], schema=schema))
-            count += len(batch)
-            kinds.add(batch.randomness)
-    return count, kinds.pop() if len(kinds) == 1 else "mixed"
-
-
-def _csv_batches(path: str | os.PathLike[str], about: dict[str, Any]) -> Iterator[Reports]:
-    """The reports of a CSV; ``about`` is the document beside it, with the design and how many reports there are."""
-    import pyarrow as pa
-    from pyarrow import compute, csv
-
-    name, design, randomness = Path(path).name, from_document(about), str(about.get("randomness", "unknown"))
-    with open(path, "rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(file.tell() - 1, 0))
-        if file.read(1) != b"\n":
-            raise ReportError(f"{name!r} is truncated: its last line has no end.")
-    convert = csv.ConvertOptions(
-        column_types={_COLUMN: pa.string()},
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    parse = csv.ParseOptions(ignore_empty_lines=False, newlines_in_values=True)
-    reader = csv.open_csv(str(path), convert_options=convert, parse_options=parse)
-    if reader.schema.names != [_COLUMN]:
-        raise ReportError(f"{name!r} must have one column named {_COLUMN!r}.")
-    count = 0
-    for batch in reader:
-        texts = batch.column(0)
-        missing = texts.is_null().to_numpy(zero_copy_only=False) if texts.null_count else None
-        present = np.arange(len(texts)) if missing is None else np.flatnonzero(~missing)
-        found, wrong = _from_texts(design, texts.drop_null())
-        if compute.any(wrong).as_py():
-            row = count + int(present[compute.index(wrong, True).as_py()])
-            raise ReportError(f"{name!r}: the report in row {row} is none that {design.name} can produce.")
-        packed = design.plan.empty(len(texts))
-        packed[:] = 0
-        packed[present] = found
-        yield Reports(design, packed, missing, randomness).check(count)
-        count += len(texts)
-    if count != about.get("reports", count):
-        raise ReportError(f"{name!r} is truncated or changed: it holds {count} reports, not {about['reports']}.")
-    if count == 0:
-        yield Reports(design, design.plan.empty(0), None, randomness)

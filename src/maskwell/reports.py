@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
-from maskwell.errors import DataError, ReportError
+from maskwell.errors import DataError, ReportError, SimulationWarning
 from maskwell.sampling.plans import Packed
 
 if TYPE_CHECKING:
     from maskwell.tally import Tally
+
+
+_KINDS = {"secure", "keyed", "seeded", "unknown"}
+_AND = " and "
+
+
+def joined_randomness(parts: Iterable[tuple[str, float]]) -> str:
+    """How reports from several sources were drawn, from each source's randomness and how many reports it has.
+
+    >>> joined_randomness([("secure", 10), ("secure", 20), ("keyed", 5)])
+    'keyed and secure'
+    """
+    sources = list(parts)
+    # A source without reports drew nothing.
+    kinds = {kind for source, n in sources if n or not any(n for _, n in sources) for kind in source.split(_AND)}
+    seeded = [is_simulated(source) for source, n in sources if n]
+    if any(seeded) and not all(seeded):
+        warnings.warn(
+            "reports drawn from a seed, which protect nobody, are counted together with others: for simulation only.",
+            SimulationWarning,
+            stacklevel=3,
+        )
+    return _AND.join(sorted(kinds))
+
+
+def is_simulated(randomness: str) -> bool:
+    """Whether some of the reports were drawn from a seed."""
+    return "seeded" in randomness.split(_AND)
+
+
+def checked_randomness(found: Any, name: str) -> str:
+    """What a file says of how its reports were drawn, if it is one of the things it can say."""
+    kinds = found.split(_AND) if isinstance(found, str) else []
+    if not kinds or not set(kinds) <= _KINDS or kinds != sorted(set(kinds)):
+        raise ReportError(f"{name!r} does not say how its reports were drawn.")
+    return str(found)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,7 +60,7 @@ class Reports:
     """Packed reports: category or row codes, or bit masks (bit j of a row, lowest first, is category j).
 
     ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed" or, for
-    simulations only, "seeded".
+    simulations only, "seeded"; of reports from several sources it names all, such as "secure and seeded".
     """
 
     design: Design
@@ -52,6 +89,11 @@ class Reports:
             )
         return self
 
+    def part(self, rows: slice | NDArray[Any]) -> Reports:
+        """The reports of some rows."""
+        missing = None if self.missing is None else self.missing[rows]
+        return replace(self, packed=self.packed[rows], missing=missing)
+
     def decode(self) -> list[Any]:
         """Each report as its label, as a frozenset of labels, or None where there is no report."""
         decoded = self.design.decode(self.packed)
@@ -67,7 +109,10 @@ class Reports:
 
     @staticmethod
     def concatenate(parts: Iterable[Reports]) -> Reports:
-        """One after the other; all must be of one design."""
+        """One after the other; all must be of one design.
+
+        A ``SimulationWarning`` says when some were drawn from a seed and others were not.
+        """
         batches = list(parts)
         if not batches:
             raise ReportError("there are no reports to put together.")
@@ -78,12 +123,11 @@ class Reports:
         if any(batch.missing is not None for batch in batches):
             masks = [np.zeros(len(b), np.bool_) if b.missing is None else b.missing for b in batches]
             missing = np.concatenate(masks)
-        kinds = {batch.randomness for batch in batches}
         return Reports(
             first.design,
             np.concatenate([batch.packed for batch in batches]),
             missing,
-            kinds.pop() if len(kinds) == 1 else "mixed",
+            joined_randomness((batch.randomness, len(batch)) for batch in batches),
         )
 
     def to_arrow(self) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.product import ProductDesign
 from maskwell.errors import DataError, ReportError
-from maskwell.reports import Reports
+from maskwell.reports import Reports, is_simulated, joined_randomness
 from maskwell.sampling.plans import Packed
 
 
@@ -33,7 +33,7 @@ class Tally:
 
     For set-valued designs ``counts[size, category]`` with a last column for reports of that size; for matrices one
     count per row. A weighted tally holds sums of weights there and sums of squared weights in ``squares``. Integer
-    tallies merge exactly, in any order.
+    tallies merge exactly, in any order. ``randomness`` says how the reports were drawn, as they do.
     """
 
     design: Design
@@ -42,6 +42,7 @@ class Tally:
     missing: int = 0
     squares: NDArray[Any] | None = None
     kept_patterns: Patterns | None = None
+    randomness: str = "unknown"
 
     @staticmethod
     def of(reports: Reports, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
@@ -62,6 +63,7 @@ class Tally:
             absent,
             None if weights is None else design.count(packed, weights**2),
             _distinct(packed, weights) if keep and packed.ndim > 1 else None,
+            reports.randomness,
         )
 
     @staticmethod
@@ -97,12 +99,16 @@ class Tally:
     @staticmethod
     def stream(design: Design, batches: Iterable[Reports], patterns: bool | None = None) -> Tally:
         """The tally of batches of reports, one in memory at a time."""
-        start = Reports(design, design.plan.empty(0)).tally(patterns=patterns)
-        return reduce(lambda total, batch: Tally.merge([total, batch.tally(patterns=patterns)]), batches, start)
+        tallies = (batch.tally(patterns=patterns) for batch in batches)
+        start = next(tallies, None) or Reports(design, design.plan.empty(0)).tally(patterns=patterns)
+        return reduce(lambda total, tally: Tally.merge([total, tally]), tallies, start)
 
     @staticmethod
     def merge(tallies: Iterable[Tally]) -> Tally:
-        """The tally of all reports together."""
+        """The tally of all reports together.
+
+        A ``SimulationWarning`` says when some were drawn from a seed and others were not.
+        """
         parts = list(tallies)
         if not parts:
             raise ReportError("there are no tallies to merge.")
@@ -126,7 +132,13 @@ class Tally:
             missing=sum(part.missing for part in parts),
             squares=np.sum(squares, axis=0) if squares else None,
             kept_patterns=_merged([p for p in kept if p]) if all(kept) else None,
+            randomness=joined_randomness((part.randomness, part.n + part.missing) for part in parts),
         )
+
+    @property
+    def simulated(self) -> bool:
+        """Whether some of the reports were drawn from a seed."""
+        return is_simulated(self.randomness)
 
     @property
     def inclusions(self) -> NDArray[Any]:
@@ -159,7 +171,7 @@ class Tally:
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.count(packed, kept.squares)
         own = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
-        return Tally(part, counts, self.n, self.missing, squares, own)
+        return Tally(part, counts, self.n, self.missing, squares, own, self.randomness)
 
     @property
     def patterns(self) -> Patterns | None:
@@ -183,7 +195,8 @@ class Tally:
 
     def __repr__(self) -> str:
         weighted = ", weighted" if self.squares is not None else ""
-        return f"<tally of {self.n} reports{weighted}, {self.missing} missing, of {self.design!r}>"
+        seeded = f" {self.randomness}" if self.simulated else ""
+        return f"<tally of {self.n}{seeded} reports{weighted}, {self.missing} missing, of {self.design!r}>"
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -64,9 +64,9 @@ def masking(files: Path) -> Iterator[subprocess.Popen[bytes]]:
     process.stdin.write(b"colour\n" + b"red\n" * 1_000_000)
     process.stdin.flush()
     deadline = time.monotonic() + 30
-    while not any(part.stat().st_size for part in files.glob(".out.parquet*")) and time.monotonic() < deadline:
+    while not any(part.stat().st_size for part in files.glob(".maskwell-*/*")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert list(files.glob(".out.parquet*")), "the process never began to write"
+    assert list(files.glob(".maskwell-*/*")), "the process never began to write"
     yield process
     process.kill()
     process.communicate()
@@ -81,7 +81,7 @@ def test_an_interrupted_write_leaves_no_file(
     assert masking.stderr
     assert masking.stderr.read().count(b"\n") == (1 if sent is signal.SIGINT else 0)
     assert not list(files.glob("*out*"))
-    assert not list(files.glob(".*out*"))
+    assert not list(files.glob(".*"))
 
 
 def test_help_loads_nothing_heavy() -> None:

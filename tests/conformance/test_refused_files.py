@@ -1,5 +1,7 @@
 """Files that cannot be what a design produced, are damaged, or come from elsewhere: each refused in one line."""
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import maskwell as mw
+from maskwell.report_files import read_stream, write_stream
 from tests.conformance.file_helpers import DESIGNS, FORMATS, ODD, SETS, every_format, masked
 from tests.conformance.masking_helpers import attempt, refused
 
@@ -117,19 +120,70 @@ def test_a_truncated_csv_is_refused(tmp_path: Path, design: mw.Design) -> None:
         refused(mw.ReportError, "cut.csv", lambda: mw.Reports.read(path))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_a_damaged_file_never_passes_for_another(tmp_path: Path, suffix: str) -> None:
-    """One byte changed: an error in one line, or reports that the design can have produced."""
+def same_or_refused(reports: mw.Reports, read: Callable[[], mw.Reports]) -> None:
+    """A damaged file gives the same reports, said to be drawn in the same way, or one line."""
+    result = attempt(read)
+    if isinstance(result, mw.Reports):
+        assert result == reports
+        assert result.randomness == reports.randomness
+        assert result.design.to_json() == reports.design.to_json()
+    else:
+        assert isinstance(result, mw.MaskwellError), repr(result)
+        assert "\n" not in str(result)
+
+
+SMALL = {"sets": mw.designs.minimax(9, epsilon=1), "codes": mw.designs.gamma_diagonal(["a", "b", "c"], epsilon=1)}
+
+
+@every_format
+@pytest.mark.parametrize("kind", SMALL)
+def test_a_damaged_file_is_never_read_as_another(tmp_path: Path, suffix: str, kind: str) -> None:
+    """Any byte changed, in all its bits or in one, and any end cut off."""
     path = tmp_path / f"hurt{suffix}"
-    masked(SETS, 40).write(path)
+    reports = masked(SMALL[kind], 13, gaps=True)
+    reports.write(path)
+    for part in sorted(tmp_path.iterdir()):
+        whole = part.read_bytes()
+        for at in range(len(whole)):
+            for flip in (0xFF, 1 << at % 8):
+                part.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
+                same_or_refused(reports, lambda: mw.Reports.read(path))
+            if at % 3 == 0:
+                part.write_bytes(whole[:at])
+                same_or_refused(reports, lambda: mw.Reports.read(path))
+        part.write_bytes(whole)
+    assert mw.Reports.read(path) == reports
+
+
+def test_a_damaged_stream_is_never_read_as_another() -> None:
+    reports = masked(SMALL["sets"], 13, gaps=True)
+    sink = pa.BufferOutputStream()
+    write_stream(sink, reports.design, [reports.part(slice(0, 6)), reports.part(slice(6, 13))])
+    whole = sink.getvalue().to_pybytes()
+
+    def read(data: bytes) -> Callable[[], mw.Reports]:
+        return lambda: mw.Reports.concatenate(read_stream(io.BytesIO(data))[1])
+
+    assert read(whole)() == reports
+    for at in range(len(whole)):
+        for flip in (0xFF, 1 << at % 8):
+            same_or_refused(reports, read(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :]))
+        same_or_refused(reports, read(whole[:at]))
+    refused(mw.ReportError, "one stream at a time", read(whole + whole))
+
+
+@every_format
+def test_bytes_exchanged_or_left_out_in_the_middle(tmp_path: Path, suffix: str) -> None:
+    """What a disk or a transfer may do: a block is lost, filled with zeros, or written twice."""
+    path, chance = tmp_path / f"hurt{suffix}", np.random.default_rng(1)
+    reports = masked(SETS, 200, gaps=True)
+    reports.write(path)
     whole = path.read_bytes()
-    for at in range(0, len(whole), 61):
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
-        result = attempt(lambda: mw.Reports.read(path))
-        if isinstance(result, mw.Reports):
-            assert result.design == SETS
-        else:
-            assert "\n" not in str(result)
+    for _ in range(600):
+        start, stop = np.sort(chance.integers(0, len(whole) + 1, 2)).tolist()
+        other = [b"", bytes(stop - start), whole[start:stop] * 2, chance.bytes(stop - start)][int(chance.integers(4))]
+        path.write_bytes(whole[:start] + other + whole[stop:])
+        same_or_refused(reports, lambda: mw.Reports.read(path))
 
 
 def foreign() -> dict[str, Any]:
@@ -140,8 +194,18 @@ def foreign() -> dict[str, Any]:
     return {
         "no metadata": table.replace_schema_metadata(None),
         "other metadata": table.replace_schema_metadata({"pandas": "{}"}),
-        "another version": table.replace_schema_metadata({**told, b"maskwell": b"2"}),
-        "no design": table.replace_schema_metadata({b"maskwell": b"1"}),
+        "an earlier version": table.replace_schema_metadata({**told, b"maskwell": b"1"}),
+        "a later version": table.replace_schema_metadata({**told, b"maskwell": b"3"}),
+        "no design": table.replace_schema_metadata({b"maskwell": b"2"}),
+        "no checksum": table.replace_schema_metadata({k: told[k] for k in told if k != b"maskwell.digest"}),
+        "no number of reports": table.replace_schema_metadata({k: told[k] for k in told if k != b"maskwell.reports"}),
+        "a checksum of other reports": table.replace_schema_metadata({**told, b"maskwell.digest": b"0" * 64}),
+        "drawn otherwise": table.replace_schema_metadata({**told, b"maskwell.randomness": b"secure"}),
+        "drawn nobody knows how": table.replace_schema_metadata({**told, b"maskwell.randomness": b"\x1b[31m"}),
+        "more said than was written": table.replace_schema_metadata({**told, b"maskwell.more": b"x"}),
+        "fewer reports": table.slice(0, 299),
+        "more reports": pa.concat_tables([table, table]),
+        "another order": table.take(list(range(299, -1, -1))),
         "half a design": table.replace_schema_metadata({**told, b"maskwell.design": told[b"maskwell.design"][:99]}),
         "a design of another width": table.replace_schema_metadata(longer),
         "another column": table.rename_columns(["answer"]),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import maskwell as mw
+from maskwell.whole_files import complete_file, complete_files
 
 Size = Literal["reduced", "full"]
 Cell = str | int | float
@@ -45,10 +46,12 @@ def write(result: Result, seconds: float, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     made = {"date": date.today().isoformat(), "versions": _versions(), "seconds": round(seconds)}
     text = json.dumps({**asdict(result), **made}, indent=1, ensure_ascii=False)
-    (folder / f"{result.name}.json").write_text(text + "\n", "utf-8")
-    (folder / f"{result.name}.md").write_text(_page(result, made), "utf-8")
+    with complete_files([folder / f"{result.name}.json", folder / f"{result.name}.md"]) as (data, page):
+        data.write(f"{text}\n".encode())
+        page.write(_page(result, made).encode())
     documents = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
-    (folder / "README.md").write_text(_index(documents), "utf-8")
+    with complete_file(folder / "README.md") as index:
+        index.write(_index(documents).encode())
 
 
 def _versions() -> dict[str, str]:

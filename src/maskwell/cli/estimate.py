@@ -15,7 +15,6 @@ from maskwell.cli.output import (
     STANDARD,
     CommandError,
     JsonOption,
-    UncutStream,
     check_output,
     emit_json,
     in_options,
@@ -127,8 +126,8 @@ def estimate(
 
             title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
             show(estimate_view(result, limits, title))
-        if "seeded" in drawn:
-            typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
+            if result.tally.simulated:
+                typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
 
 
 def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:
@@ -167,7 +166,7 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
 
         first: Design | None = None
         for name in names:
-            design, batches = read_stream(UncutStream(sys.stdin.buffer)) if name == STANDARD else read_reports(name)
+            design, batches = read_stream(sys.stdin.buffer) if name == STANDARD else read_reports(name)
             if first is not None and design != first:
                 raise ReportError(
                     f"{Path(name).name!r} holds reports of another design ({design.name}, {design.fingerprint[:12]}) "

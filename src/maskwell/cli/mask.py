@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.inputs import load_design
-from maskwell.cli.output import STANDARD, CommandError, JsonOption, WholeOrCut, check_output, emit_json, progress
+from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
 
 
 class Missing(StrEnum):
@@ -107,8 +107,7 @@ def mask(
             missing=missing.value,
         )
         if output == STANDARD:
-            sink = WholeOrCut(sys.stdout.buffer)
-            write_stream(sink, plan, sink.watch(reports))
+            write_stream(sys.stdout.buffer, plan, reports)
             return
         write_reports(output, plan, reports)
     drawn = "keyed" if key else "secure" if seed is None else "seeded"

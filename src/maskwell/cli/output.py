@@ -1,4 +1,4 @@
-"""What commands write: JSON for programs, whole files, streams that show when they are cut, and a progress bar."""
+"""What commands write: JSON for programs, whole files, and a progress bar."""
 
 import contextlib
 import json
@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from maskwell.errors import MaskwellError, ReportError
+from maskwell.errors import MaskwellError
 
 STANDARD = "-"
 
@@ -64,89 +64,26 @@ def save(path: Path, content: str) -> None:
     from maskwell.whole_files import complete_file
 
     try:
-        with complete_file(path) as temporary:
-            temporary.write_text(content, encoding="utf-8")
+        with complete_file(path) as file:
+            file.write(content.encode())
     except OSError as error:
         raise CommandError(f"{path.name!r} could not be written: {error.strerror or error}.") from None
 
 
 def check_output(output: Path, inputs: list[str]) -> None:
-    """Before any work: an output needs a folder to go to, and must not replace what is being read."""
+    """Before any work: an output needs a folder to go to, and must not replace what is being read or is no file."""
+    from maskwell.whole_files import check_target
+
     if not output.parent.is_dir():
         raise CommandError(f"there is no folder {str(output.parent)!r} to write {output.name!r} into; create it first.")
     for name in inputs:
         with contextlib.suppress(OSError):
             if os.path.samefile(output, name):
                 raise CommandError(f"{output.name!r} is also the input; choose another name for the output.")
-
-
-class WholeOrCut:
-    """A binary output for Arrow streams that, once something failed, writes nothing more, not even the end mark.
-
-    A reader behind a pipe can then tell half a stream from a whole one.
-    """
-
-    def __init__(self, sink: BinaryIO) -> None:
-        self._sink = sink
-        self._failed = self.closed = False
-
-    def watch(self, items: Iterator[Any]) -> Iterator[Any]:
-        """The same items; an error among them is what cuts the stream."""
-        try:
-            yield from items
-        except BaseException:
-            self._failed = True
-            raise
-
-    def write(self, data: Any) -> int:
-        if not self._failed:
-            self._sink.write(data)
-        return len(data)
-
-    def flush(self) -> None:
-        self._sink.flush()
-
-    def close(self) -> None:
-        self.flush()
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-
-class UncutStream:
-    """A binary input for Arrow streams that refuses one without its end mark."""
-
-    closed = False
-
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._source.read(size)
-        # Arrow asks for as many bytes as the stream announced and stops at the end mark.
-        if len(data) < size:
-            raise ReportError(
-                "'standard input' ends too early or is no stream of reports; see what stopped its writer."
-            )
-        return data
-
-    def close(self) -> None:
-        pass
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
+    try:
+        check_target(output)
+    except OSError as error:
+        raise CommandError(f"{str(output)!r} could not be written: {error.strerror}.") from None
 
 
 @contextmanager

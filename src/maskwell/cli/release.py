@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -161,13 +161,13 @@ def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bo
         raise CommandError("-o must name the released file; --dry-run says what would be done.")
     if publish_limit and targets["--external"] is None:
         raise CommandError("--publish-limit is about the report for users; give --external FILE with it.")
+    if targets["-o"] is not None:
+        suffix_of(targets["-o"])
     paths = [path for path in targets.values() if path is not None]
     for path in paths:
         check_output(path, inputs)
     if len({path.resolve() for path in paths}) < len(paths):
         raise CommandError("two outputs have one name; give each its own.")
-    if targets["-o"] is not None:
-        suffix_of(targets["-o"])
 
 
 def _refuse_needed(dropped: Sequence[str], used: Sequence[str | None]) -> None:
@@ -260,22 +260,22 @@ def _write(
     from maskwell.views.release_page import external_page, internal_page
     from maskwell.whole_files import complete_files
 
-    def text(content: Callable[[], str]) -> Callable[[Path], object]:
-        return lambda path: path.write_text(content(), encoding="utf-8")
+    def text(content: Callable[[], str]) -> Callable[[BinaryIO], object]:
+        return lambda file: file.write(content().encode())
 
-    jobs: dict[str, Callable[[Path], object]] = {
+    jobs: dict[str, Callable[[BinaryIO], object]] = {
         "--plan": text(lambda: done.plan.to_json()),
         "--internal": text(lambda: internal_page(done.release, of=tables, rows_in_order=keep_order)),
         "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
         # Last, so that the released file is there only if everything else is.
-        "-o": lambda path: write_to(released, path, str(targets["-o"])),
+        "-o": lambda file: write_to(released, file, str(targets["-o"])),
     }
     wanted = [(path, job) for option, job in jobs.items() if (path := targets[option]) is not None]
     private = [path for option in ("--plan", "--internal") if (path := targets[option]) is not None]
     try:
-        with complete_files([path for path, _ in wanted], private) as temporaries:
-            for (_, job), temporary in zip(wanted, temporaries, strict=True):
-                job(temporary)
+        with complete_files([path for path, _ in wanted], private) as files:
+            for (_, job), file in zip(wanted, files, strict=True):
+                job(file)
     except OSError as error:
         name = Path(error.filename).name if error.filename else "an output"
         raise CommandError(f"{name!r} could not be written: {error.strerror or error}; nothing was written.") from None

@@ -35,7 +35,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
             "beware: the draws are new, so this file differs from the first, and side by side they show which records "
             "moved; give away one of them at most."
         )
-    if _randomness(outcome) == {"seeded"}:
+    if "seeded" in _randomness(outcome):
         lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
     lines.append(f"wrote {', '.join(written)}" if written else "nothing was written")
     return "\n".join(lines)

@@ -14,7 +14,7 @@ def side_by_side(files: "Sequence[Reports]", names: Sequence[str]) -> "Reports":
     import numpy as np
 
     from maskwell.designs import product
-    from maskwell.reports import Reports
+    from maskwell.reports import Reports, joined_randomness
 
     lengths = [len(file) for file in files]
     if len(set(lengths)) > 1:
@@ -24,10 +24,9 @@ def side_by_side(files: "Sequence[Reports]", names: Sequence[str]) -> "Reports":
         )
     design = product(*(file.design for file in files), names=names if len(set(names)) == len(names) else None)
     gone = [file.missing for file in files if file.missing is not None]
-    drawn = [file.randomness for file in files]
     return Reports(
         design,
         design.join([file.packed for file in files]),
         np.logical_or.reduce(gone) if gone else None,
-        "seeded" if "seeded" in drawn else drawn[0],
+        joined_randomness((file.randomness, len(file)) for file in files),
     )

@@ -26,6 +26,7 @@ def summarize(estimate: Estimate, level: float) -> str:
         f"design    {design.name}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
         f"demand    {design.demand.describe() if design.demand else 'none stated'}",
         f"privacy   {_privacy(estimate)}",
+        *_simulated(estimate),
         "",
         *_table(estimate, level),
         "",
@@ -33,6 +34,13 @@ def summarize(estimate: Estimate, level: float) -> str:
         *estimate.remarks(),
     ]
     return "\n".join(lines)
+
+
+def _simulated(estimate: Estimate) -> list[str]:
+    if not estimate.tally.simulated:
+        return []
+    some = "" if estimate.tally.randomness == "seeded" else f" in part ({estimate.tally.randomness})"
+    return [f"drawn     from a seed{some}: for simulation only, such reports protect nobody"]
 
 
 def _privacy(estimate: Estimate) -> str:

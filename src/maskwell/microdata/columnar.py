@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from maskwell.microdata.model import Microdata
 
@@ -33,15 +33,15 @@ def _without_views(table: Any) -> Any:
     return table
 
 
-def write_columnar(data: Microdata, path: Path, suffix: str) -> None:
+def write_columnar(data: Microdata, file: BinaryIO, suffix: str) -> None:
     """Write a Parquet or Arrow file."""
     from pyarrow import feather, parquet
 
     table = _noted(data.table) if data.kind == "arrow" else _described(data)
     if suffix in _PARQUET:
-        parquet.write_table(table, path)
+        parquet.write_table(table, file)
     else:
-        feather.write_feather(table, str(path))
+        feather.write_feather(table, file)
 
 
 def _noted(table: Any) -> Any:

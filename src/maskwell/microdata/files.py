@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from maskwell.errors import DataError, MaskwellError
 from maskwell.microdata.model import Microdata
@@ -57,12 +57,12 @@ def write(data: Any, path: str | os.PathLike[str]) -> None:
     suffix_of(target)
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into; create it first.")
-    with complete_file(target) as temporary:
-        write_to(data, temporary, target.name)
+    with _one_line(target.name, "could not be written"), complete_file(target) as file:
+        write_to(data, file, target.name)
 
 
-def write_to(data: Any, path: Path, name: str) -> None:
-    """Write to a temporary path a file that will be called ``name``, which decides its format."""
+def write_to(data: Any, file: BinaryIO, name: str) -> None:
+    """Write to an open file that will be called ``name``, which decides its format."""
     data = data if isinstance(data, Microdata) else Microdata(_arrow_table(data), "arrow")
     suffix = suffix_of(name)
     _refuse_repeated(data.names, name, data.kind)
@@ -70,19 +70,19 @@ def write_to(data: Any, path: Path, name: str) -> None:
         if suffix in TEXT:
             from maskwell.microdata.text_writer import write_text
 
-            write_text(data, path, "\t" if suffix.startswith(".tsv") else ",", compressed=suffix.endswith(".gz"))
+            write_text(data, file, "\t" if suffix.startswith(".tsv") else ",", compressed=suffix.endswith(".gz"))
         elif suffix in ARROW:
             from maskwell.microdata.columnar import write_columnar
 
-            write_columnar(data, path, suffix)
+            write_columnar(data, file, suffix)
         elif suffix in STATA:
             from maskwell.microdata.stata import write_stata
 
-            write_stata(data, path, name)
+            write_stata(data, file, name)
         else:
             from maskwell.microdata.spss import write_spss
 
-            write_spss(data, path, name)
+            write_spss(data, file, name)
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -140,6 +140,6 @@ def _one_line(name: str, failed: str = "cannot be read") -> Iterator[None]:
     except OSError as error:
         if error.errno is None:
             raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None
-        raise DataError(f"{name!r} {failed}: {os.strerror(error.errno)}.") from None
+        raise DataError(f"{name!r} {failed}: {error.strerror or os.strerror(error.errno)}.") from None
     except (pa.ArrowException, UnicodeError, MemoryError, OverflowError):
         raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import narwhals.stable.v2 as nw
 
@@ -16,6 +16,7 @@ from maskwell.microdata.labelled import labelled, whole
 from maskwell.microdata.model import Microdata, Variable
 from maskwell.microdata.outgoing import Clock, Outgoing, outgoing
 from maskwell.microdata.readstat import parse
+from maskwell.whole_files import system_path
 
 _ORIGIN, _DAY = "1582-10-14", 86400.0
 _DATES, _MOMENTS = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE"), ("DATETIME", "YMDHMS")
@@ -77,7 +78,7 @@ def _read_column(cells: list[Any], variable: Variable) -> tuple[Any, Any]:
     return labelled(codes, variable.value_labels, is_missing, plain)
 
 
-def write_spss(data: Microdata, path: Path, name: str) -> None:
+def write_spss(data: Microdata, file: BinaryIO, name: str) -> None:
     """Write a .sav file, or a .zsav file if ``name`` ends so."""
     import pyreadstat
 
@@ -88,7 +89,7 @@ def write_spss(data: Microdata, path: Path, name: str) -> None:
     try:
         pyreadstat.write_sav(
             _Frame([_Series(column) for column in columns]),  # type: ignore[arg-type]
-            str(path),
+            system_path(file),
             file_label=data.label or "",
             column_labels={c.name: c.variable.label for c in columns},
             compress=squeezed,
@@ -102,7 +103,7 @@ def write_spss(data: Microdata, path: Path, name: str) -> None:
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         raise DataError(f"{name!r} could not be written: a name or label is none that SPSS can hold.") from None
-    _without_time(path)
+    _without_time(file)
 
 
 def _shown(column: Outgoing) -> str | None:
@@ -117,11 +118,10 @@ def _label_set(column: Outgoing) -> dict[Any, str]:
     return {code if column.is_text else float(code): text for code, text in column.value_labels.items()}
 
 
-def _without_time(path: Path) -> None:
+def _without_time(file: BinaryIO) -> None:
     """The header says when a file was written; equal data are to give equal files."""
-    with open(path, "r+b") as file:
-        file.seek(92)
-        file.write(b"01 Jan 7000:00:00")
+    file.seek(92)
+    file.write(b"01 Jan 7000:00:00")
 
 
 def _refuse_what_does_not_fit(columns: Sequence[Outgoing], name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -84,7 +84,7 @@ _CLOCK = Clock(
 )
 
 
-def write_stata(data: Microdata, path: Path, name: str) -> None:
+def write_stata(data: Microdata, file: BinaryIO, name: str) -> None:
     """Write a .dta file of format 118, which Stata reads since version 14."""
     for column in data.names:
         if not _NAME.fullmatch(column) or column in _RESERVED or re.fullmatch(r"str\d+", column):
@@ -99,7 +99,7 @@ def write_stata(data: Microdata, path: Path, name: str) -> None:
                 f"{name!r} in another format, or shorten it."
             )
     columns = [_stored(column) for column in outgoing(data, "stata", _CLOCK)]
-    write_file(path, columns, data.table.num_rows, data.label or "", data.notes)
+    write_file(file, columns, data.table.num_rows, data.label or "", data.notes)
 
 
 def _stored(column: Outgoing) -> Column:

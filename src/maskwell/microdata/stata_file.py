@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -43,29 +42,28 @@ class Column:
     label_set: str = ""
 
 
-def write_file(path: Path, columns: Sequence[Column], rows: int, label: str, notes: Sequence[str]) -> None:
+def write_file(file: BinaryIO, columns: Sequence[Column], rows: int, label: str, notes: Sequence[str]) -> None:
     """Write a file; no time is stamped, so equal data give equal files."""
     texts = {column.name: _text_layout(column) for column in columns if column.storage is None}
     sets = {column.label_set: column.value_labels for column in columns if column.value_labels}
-    with open(path, "wb") as file:
-        starts = [0]
-        file.write(b"<stata_dta>" + _header(len(columns), rows, label))
+    starts = [0]
+    file.write(b"<stata_dta>" + _header(len(columns), rows, label))
+    starts.append(file.tell())
+    file.write(_tagged("map", bytes(8 * 14)))
+    for name, content in _description(columns, texts, notes):
         starts.append(file.tell())
-        file.write(_tagged("map", bytes(8 * 14)))
-        for name, content in _description(columns, texts, notes):
-            starts.append(file.tell())
-            file.write(_tagged(name, content))
-        starts.append(file.tell())
-        long_texts = _write_data(file, columns, rows, texts)
-        starts.append(file.tell())
-        file.write(_tagged("strls", b"".join(long_texts)))
-        starts.append(file.tell())
-        file.write(_tagged("value_labels", b"".join(_label_set(name, own) for name, own in sets.items())))
-        starts.append(file.tell())
-        file.write(b"</stata_dta>")
-        starts.append(file.tell())
-        file.seek(starts[1] + len("<map>"))
-        file.write(struct.pack("<14Q", *starts))
+        file.write(_tagged(name, content))
+    starts.append(file.tell())
+    long_texts = _write_data(file, columns, rows, texts)
+    starts.append(file.tell())
+    file.write(_tagged("strls", b"".join(long_texts)))
+    starts.append(file.tell())
+    file.write(_tagged("value_labels", b"".join(_label_set(name, own) for name, own in sets.items())))
+    starts.append(file.tell())
+    file.write(b"</stata_dta>")
+    starts.append(file.tell())
+    file.seek(starts[1] + len("<map>"))
+    file.write(struct.pack("<14Q", *starts))
 
 
 def _tagged(name: str, content: bytes) -> bytes:

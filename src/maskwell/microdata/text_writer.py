@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from maskwell.errors import DataError
 from maskwell.microdata.model import Layout, Microdata
@@ -14,16 +13,15 @@ from maskwell.microdata.model import Layout, Microdata
 _ROWS = 1 << 16
 
 
-def write_text(data: Microdata, path: Path, delimiter: str, *, compressed: bool) -> None:
+def write_text(data: Microdata, file: BinaryIO, delimiter: str, *, compressed: bool) -> None:
     """Write a CSV file, compressed without a time or a name so that equal contents are equal files."""
-    with open(path, "wb") as file:
-        chunks = _chunks(data, data.layout or _plain_layout(data, delimiter))
-        if compressed:
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                for chunk in chunks:
-                    packed.write(chunk)
-        else:
-            file.writelines(chunks)
+    chunks = _chunks(data, data.layout or _plain_layout(data, delimiter))
+    if compressed:
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            for chunk in chunks:
+                packed.write(chunk)
+    else:
+        file.writelines(chunks)
 
 
 def _plain_layout(data: Microdata, delimiter: str) -> Layout:

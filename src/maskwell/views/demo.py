@@ -234,9 +234,9 @@ def _write(result: DemoResult) -> None:
     }
     with _one_line(result.folder):
         paths = [result.folder / name for name in content]
-        with complete_files(paths, [result.folder / name for name in demo_release.PRIVATE]) as temporaries:
-            for temporary, data in zip(temporaries, content.values(), strict=True):
-                temporary.write_bytes(data)
+        with complete_files(paths, [result.folder / name for name in demo_release.PRIVATE]) as files:
+            for file, data in zip(files, content.values(), strict=True):
+                file.write(data)
     result.planned.reports.write(result.folder / "race-reports.parquet")
 
 

@@ -162,8 +162,8 @@ def save_chart(chart: Any, path: str | PathLike[str]) -> None:
         raise MaskwellError(f"charts are saved as {', '.join(_PICTURES)}; got {Path(path).name!r}.")
     content = rendered(chart, suffix)
     try:
-        with complete_file(path) as temporary:
-            temporary.write_bytes(content)
+        with complete_file(path) as file:
+            file.write(content)
     except OSError as error:
         raise MaskwellError(f"{Path(path).name!r} could not be written: {error.strerror or error}.") from None
 
