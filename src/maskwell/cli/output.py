@@ -87,7 +87,7 @@ def check_output(output: Path, inputs: list[str]) -> None:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int | None = None) -> Iterator[Callable[[float], None]]:
     """A bar on stderr where that is a terminal; the function it gives is told how much of the total is done."""
     if not sys.stderr.isatty():
         yield lambda done: None

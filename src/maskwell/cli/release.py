@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -37,6 +38,23 @@ def release(
     ] = False,
     together: Annotated[
         str | None, typer.Option("--together", help="The column of households or groups that move as one.")
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            "--blocks",
+            help="Which rare combinations exchange their records; the limit holds for each. whole: all of a set. "
+            "random: a few at random, against those who use the counts of all cells. staying: a few whose records are "
+            "alike, against those who know a column beside the keys. profile: a few whose keys go with the same values "
+            "of other columns, against those who look for records that do not go with their keys. mixed: alike in "
+            "both and in the keys.",
+        ),
+    ] = None,
+    block_size: Annotated[
+        int | None,
+        typer.Option(
+            "--block-size", help="About how many combinations a small block has: 3, or more if --xi needs it."
+        ),
     ] = None,
     pram: Annotated[
         str | None, typer.Option("--pram", help="Instead of --keys: post-randomize these columns, as one.")
@@ -107,7 +125,8 @@ def release(
     inputs = [str(path) for path in (data, replay, key_file) if path is not None]
     _check_files(targets, inputs, dry_run, publish_limit)
     method = _method(
-        {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together},
+        {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together}
+        | {"--blocks": blocks, "--block-size": block_size},
         {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
         {"--replay": replay},
     )
@@ -121,7 +140,8 @@ def release(
         tables = [spec_from([text], file, "--variance") for text in variance or ()]
         if method == "--keys":
             asked = _limit(file, keys, xi, (within, exempt), merge, together)
-            done = limit(file, asked, chance, dry_run)
+            asked = replace(asked, blocks=blocks, block_size=block_size)
+            done = limit(file, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
             done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance)
         else:
@@ -283,7 +303,9 @@ def _write(
 
 _STAGES = 4
 _OPTIONS = {
-    "^(within|exempt|keys) ": r"--\1 ",
+    "^(within|exempt|keys|blocks) ": r"--\1 ",
+    "^block_size(?==| )": "--block-size",
+    'blocks="mixed"': "--blocks mixed",
     "^of ": "--variance ",
     'pass merge="merge"': "add --merge",
     r"Use least_diagonal, which raises it where needed, ask .*": "Use --least-diagonal, which raises it where needed.",

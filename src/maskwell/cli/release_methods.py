@@ -1,5 +1,6 @@
 """The three ways to a release: a limit on identification, post-randomization, and a stored plan carried out again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ class Limit:
     exempt: Any
     merge: bool
     together: str | None
+    blocks: str | None = None
+    block_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,23 +86,30 @@ class Outcome:
         return tuple(name for step in self.plan.steps for name in step.columns)  # type: ignore[attr-defined]
 
 
-def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool) -> Outcome:
-    """Limit identification, or plan to."""
+def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
+    """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
+    from maskwell.release.forming import DEFAULT_WAY
+    from maskwell.release.forming import Chance as ChanceOfBlocks
     from maskwell.release.identification import carry_out
     from maskwell.release.identification_plan import plan_of
-    from maskwell.release.setup import prepare, read_request
+    from maskwell.release.setup import forming, prepare, read_request
     from maskwell.sampling.entropy import Source
 
     Source(chance.key, chance.ids, chance.seed).check()
     merge = "merge" if asked.merge else "suggest"
-    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together)
-    setup = prepare(data.table, request)
+    formed = asked.blocks or DEFAULT_WAY, asked.block_size
+    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *formed)
+    setup = prepare(data.table, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
     if dry_run:
         return Outcome(plan_of(setup), None, setup)
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
+    _refuse_above_limit(done)
+    return Outcome(done.plan, done, setup)
+
+
+def _refuse_above_limit(done: Release) -> None:
     if not done.audit.holds:
         raise CommandError("the exact audit of the release finds a risk above the limit, so nothing was written.")
-    return Outcome(done.plan, done, setup)
 
 
 def randomize(data: Microdata, asked: Steps, chance: Chance) -> Outcome:
@@ -136,6 +146,7 @@ def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcom
     if isinstance(plan, IdentificationPlan):
         data.require([*plan.keys, *plan.request.within], f"the plan {path.name!r}")
         done = plan.apply(data.table, key=chance.key, ids=chance.ids, seed=chance.seed)
+        _refuse_above_limit(done)
         same = done.plan.randomness != "secure" and done.plan.draws() == drawn
         redrawn = not same and plan.randomness != "none"
         return Outcome(done.plan, None if dry_run else done, done.setup, redrawn)

@@ -115,7 +115,9 @@ def _planned_figures(outcome: Outcome) -> dict[str, Any]:
         "theta": float(setup.theta),
         "sensitive_cells": len(sensitive),
         "occupied_cells": len(setup.cells),
-        "blocks": len(setup.blocks),
+        "blocks": setup.request.blocks,
+        "block_size": setup.request.block_size,
+        "number_of_blocks": len(setup.blocks),
         "expected_moves": float(setup.theta) * len(sensitive),
         "audit": setup.audit().to_dict(),
     }
@@ -128,13 +130,16 @@ def _planned(outcome: Outcome) -> Iterator[str]:
     yield f"Plan for {figures['records']:,} records over the keys {', '.join(figures['keys'])}"
     yield (
         f"  sensitive: {figures['sensitive_cells']:,} of {figures['occupied_cells']:,} occupied cells, "
-        f"in {figures['blocks']:,} blocks"
+        f"in {figures['number_of_blocks']:,} blocks"
     )
     yield f"  would move about {figures['expected_moves']:,.0f} {what}"
     yield (
         f"  risk:      a match would be right with chance {audit['risk']:.5g} at most, {audit['risk_before']:.5g} now; "
         f"the limit {audit['xi']:g} {'would hold' if audit['holds'] else 'would FAIL'}"
     )
+    assert outcome.setup is not None
+    found = outcome.setup.audit().all_counts
+    yield f"  all counts: right with chance {found} for those who use the counts of a whole block"
 
 
 # What it costs.

@@ -12,12 +12,13 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
+from maskwell.release.forming import DEFAULT_WAY, Chance
 from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.identification_audit import IdentificationAudit
 from maskwell.release.identification_plan import IdentificationPlan, plan_of
 from maskwell.release.identification_variance import added_variance
 from maskwell.release.moves import move_plan
-from maskwell.release.setup import Setup, prepare, read_request
+from maskwell.release.setup import Setup, forming, prepare, read_request
 from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
@@ -86,6 +87,8 @@ class Release:
             "changed": self.changed,
             "changed_by_key": dict(self.changed_by_key),
             "merged_sets": self.plan.merged,
+            "blocks": self.plan.request.blocks,
+            "block_size": self.plan.request.block_size,
             "audit": self.audit.to_dict(),
         }
 
@@ -106,6 +109,7 @@ class Release:
                 f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
                 f"  risk:      a match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before;"
                 f" the limit {float(audit.xi):g} {'holds' if audit.holds else 'FAILS'}",
+                f"  all counts: right with chance {audit.all_counts} for those who use the counts of a whole block",
                 *(beware if unprotected else []),
             ]
         )
@@ -123,6 +127,8 @@ def limit_identification(
     exempt: Any = None,
     merge: Literal["suggest", "merge"] = "suggest",
     together: str | None = None,
+    blocks: str = DEFAULT_WAY,
+    block_size: int | None = None,
     key: bytes | None = None,
     ids: Any = None,
     seed: int | None = None,
@@ -130,9 +136,14 @@ def limit_identification(
     """Release a table such that nobody is matched correctly by the ``keys`` with a chance above ``xi``.
 
     A combination of keys (a cell) is sensitive if it occurs fewer than 1/ξ times. Within each partition set the
-    sensitive cells form a block, and a record of a sensitive cell with frequency t moves with chance θ/t to another
+    sensitive cells form blocks, and a record of a sensitive cell with frequency t moves with chance θ/t to another
     cell of its block (Nayak 2020, section 5; key ``nayak-2020``). The expected frequency of every cell is the true one.
     Nothing else of a record changes, and no combination appears that was not there before.
+
+    ``blocks`` says which cells exchange their records: all of a partition set ("whole"), or about ``block_size`` cells
+    at "random", or look-alike ones: "staying", "profile" or "mixed" (``forming.WAYS`` says what each is for). The limit
+    is the same for all; ``compare_blocks`` shows how they differ on a table. ``release.audit.all_counts`` is the figure
+    for an intruder who uses the released counts of a whole block.
 
     ``within`` says what no record may leave: columns ("sex"), intervals of a number by where they start
     ({"age": [18, 65]}), groups of categories ({"race": [["white"], ["black"]]}, the others forming one more group), or
@@ -152,7 +163,8 @@ def limit_identification(
     (True, True)
     """
     Source(key, ids, seed).check()  # before any work
-    setup = prepare(table, read_request(keys, xi, within, exempt, merge, together))
+    request = read_request(keys, xi, within, exempt, merge, together, blocks, block_size)
+    setup = prepare(table, request, forming(request, Chance(key, seed)))
     return carry_out(setup, key, ids, seed)
 
 
@@ -165,9 +177,17 @@ def plan_identification(
     exempt: Any = None,
     merge: Literal["suggest", "merge"] = "suggest",
     together: str | None = None,
+    blocks: str = DEFAULT_WAY,
+    block_size: int | None = None,
+    key: bytes | None = None,
+    seed: int | None = None,
 ) -> tuple[IdentificationPlan, IdentificationAudit]:
-    """What ``limit_identification`` would do, without doing it: the plan, and the audit of its blocks."""
-    setup = prepare(table, read_request(keys, xi, within, exempt, merge, together))
+    """What ``limit_identification`` would do, without doing it: the plan, and the audit of its blocks.
+
+    ``key`` and ``seed`` matter for ``blocks="random"`` alone, which are drawn anew without them.
+    """
+    request = read_request(keys, xi, within, exempt, merge, together, blocks, block_size)
+    setup = prepare(table, request, forming(request, Chance(key, seed)))
     return plan_of(setup), setup.audit()
 
 

@@ -9,15 +9,21 @@ right with chance
 W is a sum of binomials, one for each frequency that occurs in the block, so cells of equal frequency are alike and a
 block of a million cells costs no more than one of ten. Both probabilities share the factor P(W = 0), which cancels;
 what remains is rational, and is computed as a fraction. As R_j(a) <= 1/a, only a few ``a`` can hold the maximum.
+
+This intruder uses the released count of the person's own cell. One who uses all counts of the block (``all_counts``)
+can do better, and that figure stands beside it.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from maskwell.release.all_counts import AllCounts, audit_all_counts
 
 _FEW, _MANY = 4, 64
 
@@ -76,6 +82,8 @@ class BlockAudit:
     """The frequency of the cell that reaches it."""
     matches: int
     """The number of released records in that cell."""
+    all_counts: AllCounts
+    """The largest risk for an intruder who uses the released counts of all cells of the block."""
 
     @property
     def cells(self) -> int:
@@ -89,7 +97,7 @@ class BlockAudit:
 
 
 def audit_block(sizes: Mapping[int, int], theta: Fraction) -> BlockAudit:
-    """The maximum of R_j(a) over all cells of a block and all a >= 1.
+    """The maximum of R_j(a) over all cells of a block and all a >= 1, and that for one who sees all counts.
 
     Blocks whose risk is below 1/65 are given that bound, with ``size`` 0: it is no news how far below they are.
     """
@@ -100,8 +108,8 @@ def audit_block(sizes: Mapping[int, int], theta: Fraction) -> BlockAudit:
         size, matches = max(risks, key=lambda where: risks[where])
         # R(a) <= 1/a: nothing further on can be larger.
         if most == records or risks[size, matches] * (most + 1) >= 1:
-            return BlockAudit(sizes, risks[size, matches], size, matches)
-    return BlockAudit(sizes, Fraction(1, _MANY + 1), 0, _MANY + 1)
+            return BlockAudit(sizes, risks[size, matches], size, matches, audit_all_counts(sizes, theta))
+    return BlockAudit(sizes, Fraction(1, _MANY + 1), 0, _MANY + 1, audit_all_counts(sizes, theta))
 
 
 @dataclass(frozen=True)
@@ -131,6 +139,28 @@ class IdentificationAudit:
         """Whether no risk exceeds the limit, decided in exact arithmetic."""
         return self.exact_risk <= self.xi
 
+    @property
+    def all_counts(self) -> AllCounts:
+        """The largest chance for an intruder who uses the released counts of all cells of the person's block.
+
+        ``risk`` is for one who uses the count of the person's own cell alone, as the limit does.
+        """
+        found = [AllCounts(self.untouched, True), *(block.all_counts for block in self.blocks)]
+        # Where a block is not exact the worst outcome may be worse than any other, so nothing is exact.
+        return AllCounts(max(each.risk for each in found), all(each.exact for each in found))
+
+    @property
+    def holds_for_all_counts(self) -> bool:
+        """Whether the limit holds for that intruder too, proven by trying all outcomes of every block."""
+        return self.all_counts.exact and self.all_counts.risk <= self.xi
+
+    @property
+    def kinds(self) -> list[tuple[BlockAudit, int]]:
+        """Blocks that differ in how many cells have each frequency, and how many there are of each."""
+        number = Counter(tuple(sorted(block.sizes.items())) for block in self.blocks)
+        one = {tuple(sorted(block.sizes.items())): block for block in self.blocks}
+        return [(one[sizes], count) for sizes, count in number.items()]
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""
         return {
@@ -139,15 +169,19 @@ class IdentificationAudit:
             "risk": self.risk,
             "risk_before": float(self.before),
             "risk_untouched": float(self.untouched),
+            "all_counts": self.all_counts.to_dict(),
+            "holds_for_all_counts": self.holds_for_all_counts,
             "blocks": [
                 {
+                    "number": number,
                     "cells": block.cells,
                     "records": block.records,
                     "risk": float(block.risk),
                     "at_frequency": block.size,
                     "at_matches": block.matches,
+                    "all_counts": block.all_counts.to_dict(),
                 }
-                for block in self.blocks
+                for block, number in self.kinds
             ],
         }
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from maskwell.errors import DataError
+from maskwell.release.blocks import Blocks
+from maskwell.release.forming import WAYS, WHOLE, Cast
+from maskwell.release.partition import Partition
 from maskwell.release.plan import ReleasePlan, key_check, read_label, refuse_other_key, stored_label
 from maskwell.release.setup import Request, Setup, prepare
+from maskwell.release.theta import least_cells, theta_for
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release
@@ -17,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """The sensitive cells of the partition sets that it joins."""
+    """Sensitive cells that exchange their records."""
 
     sets: tuple[Mapping[str, str], ...]
-    """The level of each joined set by each column of the partition."""
+    """The level of each partition set that it belongs to, or that it joins, by each column of the partition."""
     cells: tuple[tuple[int, ...], ...]
     """Each cell as a position in the labels of every key."""
     counts: tuple[int, ...]
@@ -62,7 +68,8 @@ class IdentificationPlan(ReleasePlan):
     @property
     def merged(self) -> int:
         """How many partition sets were joined with another."""
-        return sum(len(block.sets) - 1 for block in self.blocks)
+        joined = {_named(block.sets) for block in self.blocks}
+        return sum(len(sets) - 1 for sets in joined)
 
     @property
     def unprotected(self) -> tuple[str, ...]:
@@ -88,19 +95,42 @@ class IdentificationPlan(ReleasePlan):
         """Carry the plan out on the table it was made for, with the stored seed if there is one and none is given."""
         from maskwell.release.identification import carry_out
 
-        setup = prepare(table, self.request)
+        setup = prepare(table, self.request, self._arrange)
         if plan_of(setup).fingerprint != self.fingerprint:
-            raise DataError(
-                "table is not the one that the plan was made for: its sensitive cells differ; plan it anew."
-            )
+            raise DataError(_ANOTHER_TABLE)
         if key is not None and self.key_check is not None:
             refuse_other_key(key, self.fingerprint, self.key_check)
         return carry_out(setup, key, ids, self.seed if seed is None and key is None else seed)
 
+    def _arrange(self, cast: Cast, parts: Partition) -> Blocks:
+        """The stored blocks. They are not formed anew, which another machine might round differently."""
+        whole, place = cast.whole, {}
+        names = [_named(parts.describe(s) for s in members) for members in whole.sets]
+        for cell, block in zip(whole.cells.tolist(), whole.block_of.tolist(), strict=True):
+            place[names[block], tuple(cast.codes[cell].tolist())] = cell, whole.sets[block]
+        try:
+            found = [[place[_named(block.sets), cell] for cell in block.cells] for block in self.blocks]
+        except KeyError:
+            raise DataError(_ANOTHER_TABLE) from None
+        cells = np.array([cell for block in found for cell, _ in block], np.int64)
+        if len(cells) != len(whole.cells) or len(np.unique(cells)) != len(cells):
+            raise DataError(_ANOTHER_TABLE)
+        least = least_cells(theta_for(self.request.xi))
+        if any(len(block) < least for block in found):
+            raise DataError(f"the plan has a block of fewer than {least} cells, which its limit needs; plan it anew.")
+        starts = np.concatenate([[0], np.cumsum([len(block) for block in found])]).astype(np.int64)
+        return Blocks(cells, starts, tuple(block[0][1] for block in found))
+
     # Storage.
+
+    @property
+    def version(self) -> int:
+        """Small blocks were unknown to the first format."""
+        return 1 if self.request.block_size is None else 2
 
     def content(self) -> dict[str, Any]:
         request = self.request
+        small = {"way": request.blocks, "size": request.block_size}
         return {
             "keys": list(request.keys),
             "xi": str(request.xi),
@@ -119,7 +149,7 @@ class IdentificationPlan(ReleasePlan):
                 }
                 for block in self.blocks
             ],
-        }
+        } | ({} if request.block_size is None else {"forming": small})
 
     def draws(self) -> dict[str, Any]:
         return {"randomness": self.randomness, "seed": self.seed, "key_check": self.key_check}
@@ -133,6 +163,7 @@ class IdentificationPlan(ReleasePlan):
             _read_spec(content["exempt"]),
             content["merge"],
             content["together"],
+            *_read_forming(content.get("forming")),
         )
         blocks = tuple(
             Block(tuple(block["sets"]), tuple(map(tuple, block["cells"])), tuple(block["counts"]))
@@ -165,6 +196,23 @@ def plan_of(setup: Setup) -> IdentificationPlan:
         )
     labels = {column.name: column.labels for column in setup.keys}
     return IdentificationPlan(setup.request, setup.theta, len(setup.row_of_unit), labels, tuple(blocks))
+
+
+_ANOTHER_TABLE = "table is not the one that the plan was made for: its sensitive cells differ; plan it anew."
+
+
+def _named(sets: Iterable[Mapping[str, str]]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Partition sets as a key of a dictionary."""
+    return tuple(tuple(levels.items()) for levels in sets)
+
+
+def _read_forming(stored: Any) -> tuple[str, int | None]:
+    if stored is None:
+        return WHOLE, None
+    way, size = stored["way"], stored["size"]
+    if way not in WAYS or way == WHOLE or type(size) is not int:
+        raise ValueError("no way of forming small blocks")
+    return way, size
 
 
 def _stored_spec(spec: Mapping[str, Any]) -> dict[str, Any]:

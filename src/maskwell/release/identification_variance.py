@@ -9,7 +9,7 @@ depends on the record's block and frequency and on whether it starts in the tabl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from maskwell.release.partition import Factor, partition
 from maskwell.release.setup import Setup
 from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import group, sums
+
+_AT_ONCE = 1_000_000
+"""Pairs of records and table rows that are computed in one go."""
 
 
 def added_variance(setup: Setup, of: Any) -> AddedVariance:
@@ -70,23 +73,35 @@ def _moved(setup: Setup, a_of_row: Ints, v_of_row: Ints, expected: Floats, varia
     weight, cell, v = np.bincount(together), cell_of_row[rows[first]], v_of_row[rows[first]]
 
     theta, sizes = float(setup.theta), blocks.sizes
-    order = np.argsort(block_of_cell[cell], kind="stable")
-    weight, cell, v = weight[order], cell[order], v[order]
-    stops = np.searchsorted(block_of_cell[cell], np.arange(len(blocks) + 1))
-    for b in range(len(blocks)):
-        own = blocks.cells[blocks.starts[b] : blocks.starts[b + 1]]
-        present, held = np.unique(a_of_cell[own], return_counts=True)
-        part = slice(stops[b], stops[b + 1])
-        w, t, rest, a = weight[part], counts[cell[part]], v[part], a_of_cell[cell[part]]
-        step = theta / (sizes[b] - 1)
-        # As if nobody started in the table's cell …
-        kinds, one = group([t, rest], [int(t.max()) + 1, int(rest.max()) + 1], len(t))
-        chance = held[:, None] * step / t[one][None, :]
-        at = (present[:, None], rest[one][None, :])
-        np.add.at(expected, at, sums(kinds, w) * chance)
-        np.add.at(variance, at, sums(kinds, w**2) * chance * (1 - chance))
-        # … then those who do.
-        outside = held[np.searchsorted(present, a)] * step / t
-        inside = 1 - theta / t + outside - step / t
-        np.add.at(expected, (a, rest), w * (inside - outside - 1))
-        np.add.at(variance, (a, rest), w**2 * (inside * (1 - inside) - outside * (1 - outside)))
+    block, t, a = block_of_cell[cell], counts[cell], a_of_cell[cell]
+    step = theta / (sizes[block] - 1) / t
+    # How many cells of each block lie in each row of the table.
+    levels = expected.shape[0]
+    pairs, held = np.unique(blocks.block_of * levels + a_of_cell[blocks.cells], return_counts=True)
+    # As if nobody started in the table's cell: records of one block, frequency and column are alike …
+    kinds, one = group([block, t, v], [len(blocks), int(t.max()) + 1, expected.shape[1]], len(t))
+    alike = sums(kinds, weight), sums(kinds, weight**2)
+    for some, row, number in _crossed(pairs // levels, pairs % levels, held, block[one], len(blocks)):
+        chance = number * step[one[some]]
+        np.add.at(expected, (row, v[one[some]]), alike[0][some] * chance)
+        np.add.at(variance, (row, v[one[some]]), alike[1][some] * chance * (1 - chance))
+    # … then those who do.
+    outside = held[np.searchsorted(pairs, block * levels + a)] * step
+    inside = 1 - theta / t + outside - step
+    np.add.at(expected, (a, v), weight * (inside - outside - 1))
+    np.add.at(variance, (a, v), weight**2 * (inside * (1 - inside) - outside * (1 - outside)))
+
+
+def _crossed(block: Ints, row: Ints, held: Ints, block_of_kind: Ints, blocks: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Every kind of record with every row of the table that its block reaches, a bounded number at a time.
+
+    Gives the kind, the row and how many cells of the block lie in it; ``block`` is in rising order.
+    """
+    starts = np.searchsorted(block, np.arange(blocks + 1))
+    reach = np.diff(starts)[block_of_kind]
+    for kinds in np.split(np.arange(len(reach)), np.flatnonzero(np.diff(np.cumsum(reach) // _AT_ONCE)) + 1):
+        length = reach[kinds]
+        some = np.repeat(kinds, length)
+        offset = np.arange(len(some)) - np.repeat(np.cumsum(length) - length, length)
+        at = starts[block_of_kind[some]] + offset
+        yield some, row[at], held[at]

@@ -29,9 +29,12 @@ def shuffle(table: Any, *, key: bytes | None = None, ids: Any = None, seed: int 
     return reordered(settled, random_order(n, key, ids, seed), lazy=lazy)
 
 
-def random_order(n: int, key: bytes | None, ids: Any, seed: int | None) -> Ints:
-    """Row numbers sorted by a random 64-bit number each. All orders are alike: equal numbers are next to impossible."""
-    stream = Source(key, ids, seed, _CONTEXT).stream("", n)
+def random_order(n: int, key: bytes | None, ids: Any, seed: int | None, context: str = _CONTEXT) -> Ints:
+    """Row numbers sorted by a random 64-bit number each. All orders are alike: equal numbers are next to impossible.
+
+    ``context`` keeps two orders apart that are drawn with one key or seed.
+    """
+    stream = Source(key, ids, seed, context).stream("", n)
     words, width = stream.slots(0, np.zeros(n, np.uint32), _WORDS)
     slots = words[: n * width].reshape(n, width).astype(np.uint64)
     return np.argsort(slots[:, 0] | slots[:, 1] << np.uint64(32), kind="stable")

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Self
 
 from maskwell.errors import DataError, ReportError
 
-FORMAT = 1
+FORMATS = (1, 2)
+"""What this version reads. Format 2 holds small blocks."""
 
 
 class ReleasePlan(ABC):
@@ -27,6 +28,11 @@ class ReleasePlan(ABC):
 
     def __init_subclass__(cls) -> None:
         ReleasePlan.methods[cls.method] = cls
+
+    @property
+    def version(self) -> int:
+        """The format that the plan is written in."""
+        return FORMATS[0]
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
@@ -49,7 +55,7 @@ class ReleasePlan(ABC):
 
     def to_json(self) -> str:
         """The plan as text, complete and versioned. Keep it where you keep the original file."""
-        head = {"maskwell": "release plan", "version": FORMAT, "method": self.method}
+        head = {"maskwell": "release plan", "version": self.version, "method": self.method}
         rest = {"content": self.content(), "draws": self.draws(), "fingerprint": self.fingerprint}
         return json.dumps(head | rest, ensure_ascii=False)
 
@@ -62,8 +68,9 @@ class ReleasePlan(ABC):
             raise ReportError("plan is not valid JSON; write it with plan.to_json().") from None
         if not isinstance(document, dict) or document.get("maskwell") != "release plan":
             raise ReportError('plan JSON must be an object with "maskwell": "release plan"; this is another file.')
-        if document.get("version") != FORMAT:
-            raise ReportError(f"plan format {document.get('version')!r} is not supported; this version reads {FORMAT}.")
+        if document.get("version") not in FORMATS:
+            known = " and ".join(map(str, FORMATS))
+            raise ReportError(f"plan format {document.get('version')!r} is not supported; this version reads {known}.")
         kind = ReleasePlan.methods.get(str(document.get("method")))
         if kind is None:
             known = ", ".join(ReleasePlan.methods)

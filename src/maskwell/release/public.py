@@ -118,6 +118,9 @@ class PublicView:
     together: str | None
     tables: tuple[PublicTable, ...]
     limit: float | None
+    limit_by_all_counts: bool = False
+    """Whether the limit is proven for those who use the counts of all combinations too; the figure itself would tell
+    how many cells a block has."""
     matrices: tuple[PublicMatrix, ...] = ()
 
     @property
@@ -152,7 +155,7 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
     setup = release.setup
     request, parts = setup.request, setup.parts
     # A factor is kept unless sets that differ in it were merged.
-    levels = [parts.levels[list(members)] for members in setup.blocks.sets]
+    levels = [parts.levels[list(members)] for members in dict.fromkeys(setup.blocks.sets)]
     kept = [i for i in range(len(parts.factors)) if all((own[:, i] == own[0, i]).all() for own in levels)]
     cuts = {**request.within, **request.exempt}
     groups = {parts.factors[i].name: parts.factors[i].levels for i in kept}
@@ -175,6 +178,7 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         request.together,
         tuple(table(named) for named in (*moving, *_further(of, moving))),
         float(request.xi) if publish_limit else None,
+        publish_limit and release.audit.holds_for_all_counts,
     )
 
 
@@ -211,7 +215,7 @@ def _steps(release: PramRelease, publish_limit: bool, of: Sequence[Any]) -> Publ
         None,
         tuple(table(named) for named in (*moving, *_further(of, moving))),
         None,
-        tuple(made for step in distorting for made in _matrices(step)) if publish_limit else (),
+        matrices=tuple(made for step in distorting for made in _matrices(step)) if publish_limit else (),
     )
 
 

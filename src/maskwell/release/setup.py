@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
 from maskwell.release.frames import settle
 from maskwell.release.identification_audit import IdentificationAudit, audit_block
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
@@ -31,6 +32,10 @@ class Request:
     exempt: Spec
     merge: bool
     together: str | None
+    blocks: str = WHOLE
+    """How blocks are formed, one of ``forming.WAYS``."""
+    block_size: int | None = None
+    """About how many cells a block has; None if each partition set is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +77,32 @@ class Setup:
 
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block; blocks of equal composition are computed once."""
-        counts = self.cells.counts
-        composition = []
-        for start, stop in zip(self.blocks.starts[:-1], self.blocks.starts[1:], strict=True):
-            sizes, cells = np.unique(counts[self.blocks.cells[start:stop]], return_counts=True)
-            composition.append(tuple(zip(sizes.tolist(), cells.tolist(), strict=True)))
-        audited = {sizes: audit_block(dict(sizes), self.theta) for sizes in set(composition)}
+        counts, blocks = self.cells.counts, self.blocks
+        sizes = np.unique(counts[blocks.cells])
+        held = np.zeros((len(blocks), len(sizes)), np.int64)
+        np.add.at(held, (blocks.block_of, np.searchsorted(sizes, counts[blocks.cells])), 1)
+        kinds, kind_of = np.unique(held, axis=0, return_inverse=True)
+        audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), self.theta) for kind in kinds.tolist()]
         left = np.delete(counts, self.blocks.cells)
         return IdentificationAudit(
             self.request.xi,
             self.theta,
-            tuple(audited[sizes] for sizes in composition),
+            tuple(audited[kind] for kind in kind_of.ravel().tolist()),
             Fraction(1, int(left.min())) if len(left) else Fraction(0),
             Fraction(1, int(counts.min())),
         )
 
 
-def read_request(keys: Any, xi: Any, within: Any, exempt: Any, merge: str, together: str | None) -> Request:
+def read_request(
+    keys: Any,
+    xi: Any,
+    within: Any,
+    exempt: Any,
+    merge: str,
+    together: str | None,
+    blocks: Any = DEFAULT_WAY,
+    block_size: Any = None,
+) -> Request:
     """The parameters of a release, checked as far as they can be without a table."""
     names = names_of(keys, "keys")
     if not names:
@@ -107,11 +121,26 @@ def read_request(keys: Any, xi: Any, within: Any, exempt: Any, merge: str, toget
             raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.")
         if how is not None and any(isinstance(item, list) for item in how):
             raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.")
-    return Request(names, read_limit(xi), spec, fixed, merge == "merge", together)
+    limit = read_limit(xi)
+    way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
+    return Request(names, limit, spec, fixed, merge == "merge", together, way, size)
 
 
-def prepare(table: Any, request: Request) -> Setup:
-    """The blocks of a table; an error with the remedy if one of them cannot protect its records."""
+Arrange = Callable[[Cast, Partition], Blocks]
+"""How the sensitive cells of the partition sets are sorted into blocks."""
+
+
+def forming(request: Request, chance: Chance | None = None, show: Progress | None = None) -> Arrange:
+    """Form blocks as the request says; random ones from ``chance``."""
+    least = least_cells(theta_for(request.xi))
+    return lambda cast, _: form(cast, request.blocks, request.block_size, least, chance, show)
+
+
+def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Setup:
+    """The blocks of a table; an error with the remedy if one of them cannot protect its records.
+
+    They are formed as the request says, unless ``arrange`` knows better.
+    """
     table, lazy = settle(table)
     extra = (request.together,) if request.together else ()
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
@@ -126,7 +155,9 @@ def prepare(table: Any, request: Request) -> Setup:
     parts = partition(factors, len(row_of_unit))
     keys = tuple(columns[name] for name in request.keys)
     theta = theta_for(request.xi)
-    cells, cell_of_unit, blocks = _classify(keys, parts, request, least_cells(theta))
+    cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
+    cast = Cast(table, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
+    blocks = (arrange or forming(request))(cast, parts)
     return Setup(request, table, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
 
 

@@ -50,7 +50,7 @@ def _headline(view: PublicView) -> Facts:
     else:
         items.append(("unbiased", "are counts by the columns that were changed together"))
     if view.limit is not None:
-        items.append((f"{100 * view.limit:.4g} %", "is the most that anybody can be sure of a match"))
+        items.append((f"{100 * view.limit:.4g} %", "is the largest chance that a match by these columns is right"))
     return Facts(items)
 
 
@@ -80,7 +80,13 @@ def _done(view: PublicView) -> Section:
         blocks.append(
             Text(
                 "Somebody who knows that a person is in the file, and the person's true values of these columns, and "
-                f"picks one of the records that show them, is right with a chance of {100 * view.limit:.4g} % at most."
+                f"picks one of the records that show them, is right with a chance of {100 * view.limit:.4g} % at most. "
+                + (
+                    "The same holds for somebody who also uses how often other rare combinations are shown."
+                    if view.limit_by_all_counts
+                    else "This is for somebody who goes by the number of these records; who also uses how often other "
+                    "rare combinations are shown can be right more often."
+                )
             )
         )
     blocks.append(_kept(view))

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release import Release
+from maskwell.release.forming import WAYS
 from maskwell.release.giveaways import telltales
-from maskwell.release.identification_audit import BlockAudit, match_risk
-from maskwell.release.identification_plan import Block as PlanBlock
+from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.release.partition import text_of
+from maskwell.release.setup import Request
 from maskwell.release.theta import least_cells
 from maskwell.views.audit_page import made_by
 from maskwell.views.internal_release import SEEDED, before_and_after, secrets
@@ -28,7 +29,11 @@ def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool
     """The page as text."""
     plan, audit = release.plan, release.audit
     warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
-    risk = [["largest chance that a match is right", f"{float(audit.before):.5g}", f"{audit.risk:.5g}"]]
+    before = f"{float(audit.before):.5g}"
+    risk = [
+        ["largest chance that a match is right, by the count of the own cell", before, f"{audit.risk:.5g}"],
+        ["… by the counts of all cells of the block", before, str(audit.all_counts)],
+    ]
     sections = [
         Section("", [_headline(release)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
@@ -60,8 +65,15 @@ def _headline(release: Release) -> Facts:
     audit, setup = release.audit, release.setup
     return Facts(
         [
-            (percent(audit.risk, 2), f"largest chance that a match is right; the limit is {float(audit.xi):.4g}"),
+            (
+                percent(audit.risk, 2),
+                f"largest chance that a match by the keys is right; the limit is {float(audit.xi):.4g}",
+            ),
             ("holds" if audit.holds else "FAILS", "the limit, decided exactly for every block"),
+            (
+                f"{'' if audit.all_counts.exact else '≥ '}{percent(float(audit.all_counts.risk), 2)}",
+                "the same chance for those who use the released counts of all cells of a block",
+            ),
             (percent(release.changed, 2), f"of the records changed: {release.changed_records:,} of {setup.n:,}"),
             (f"{sum(block.records for block in audit.blocks):,}", f"{_unit(release)} in sensitive cells"),
         ]
@@ -109,9 +121,14 @@ def _demand(release: Release) -> Section:
         ["exempt", _spec(request.exempt), "what never changes"],
         ["together", request.together or "–", "records that move as one"],
         ["blocks", blocks, "records move inside them"],
+        ["formed", _formed(request), WAYS[request.blocks]],
         ["joined sets", str(plan.merged), "partition sets too small to stand alone"],
     ]
     return Section("The demand and the plan", [Table("What was asked, and what follows", ["", "", ""], rows, "<==")])
+
+
+def _formed(request: Request) -> str:
+    return request.blocks if request.block_size is None else f"{request.blocks}, about {request.block_size} cells each"
 
 
 def _spec(spec: dict[str, Any]) -> str:
@@ -122,32 +139,73 @@ def _proof(release: Release) -> Section:
     audit, plan = release.audit, release.plan
     if not audit.blocks:
         return Section("The proof", [Text("No block was needed.")])
-    order = sorted(range(len(audit.blocks)), key=lambda i: -audit.blocks[i].risk)[:_MOST_BLOCKS]
-    rows = [_block_row(i, plan.blocks[i], audit.blocks[i]) for i in order]
-    left = f", the {_MOST_BLOCKS} riskiest of {len(audit.blocks)}" if len(audit.blocks) > _MOST_BLOCKS else ""
-    header = ["block", "partition sets", "cells", "of frequency", "records", "largest risk", "reached at"]
     words = (
         "The intruder is taken to know that a person is in the file, the person's true keys, and all chances. For each "
         "block, each frequency t and each number a of released records in the person's cell, the chance that one of "
-        "them, picked at random, is the person's is computed as a fraction. Cells that were left alone have a risk of "
-        f"{float(audit.untouched):.4g} at most."
+        "them, picked at random, is the person's is computed as a fraction. This is what the limit is about. Cells "
+        f"that were left alone have a risk of {float(audit.untouched):.4g} at most."
     )
     return Section(
         "The proof",
         [
             Text(words),
+            Text(_all_counts(audit)),
             Figure(proof_chart(audit)),
-            Table(f"Block by block, the riskiest first{left}", header, rows, "<=>>>>>", folded=len(rows) > 12),
+            _by_block(release) if plan.request.block_size is None else _by_kind(audit),
         ],
     )
 
 
-def _block_row(i: int, planned: PlanBlock, audited: BlockAudit) -> list[str]:
-    named = [", ".join(f"{name} {level}" for name, level in levels.items()) or "all" for levels in planned.sets]
-    composition = ", ".join(f"{size}: {cells:,}" for size, cells in sorted(audited.sizes.items()))
-    where = f"t = {audited.size}, a = {audited.matches}" if audited.size else "below 1/65"
-    sizes = [f"{audited.cells:,}", composition, f"{audited.records:,}"]
-    return [str(i + 1), " + ".join(named), *sizes, f"{float(audited.risk):.6f}", where]
+def _all_counts(audit: IdentificationAudit) -> str:
+    """What the limit does not cover: an intruder who looks at more counts than one."""
+    found = audit.all_counts
+    words = (
+        "An intruder who uses the released counts of all cells of the block, and knows which cells these are, can do "
+        "better. "
+    )
+    if found.exact:
+        verdict = "the limit holds for this one too" if audit.holds_for_all_counts else "which is above the limit"
+        return (
+            f"{words}Over every outcome of every block, every person and every record that may be picked, this one is "
+            f"right with a chance of {float(found.risk):.5g} at most: {verdict}. That figure is exact."
+        )
+    return (
+        f"{words}Blocks of this size have too many outcomes to try all. If every cell is shown with its true count, or "
+        f"one record beside, this one is right with a chance of up to {float(found.risk):.5g}; the worst outcome is at "
+        "least as bad. Small blocks (block_size) keep this chance down."
+    )
+
+
+_AUDITED = ["cells", "of frequency", "records", "largest risk", "reached at", "by all counts"]
+
+
+def _by_block(release: Release) -> Table:
+    audit, plan = release.audit, release.plan
+    order = sorted(range(len(audit.blocks)), key=lambda i: -audit.blocks[i].risk)[:_MOST_BLOCKS]
+    rows = []
+    for i in order:
+        sets = plan.blocks[i].sets
+        named = [", ".join(f"{name} {level}" for name, level in levels.items()) or "all" for levels in sets]
+        rows.append([str(i + 1), " + ".join(named), *_audited(audit.blocks[i])])
+    left = f", the {_MOST_BLOCKS} riskiest of {len(audit.blocks)}" if len(audit.blocks) > _MOST_BLOCKS else ""
+    caption = f"Block by block, the riskiest first{left}"
+    return Table(caption, ["block", "partition sets", *_AUDITED], rows, "<=>>>>>>", folded=len(rows) > 12)
+
+
+def _by_kind(audit: IdentificationAudit) -> Table:
+    """Small blocks are many, but of few kinds."""
+    order = sorted(audit.kinds, key=lambda kind: -kind[0].risk)[:_MOST_BLOCKS]
+    rows = [[f"{number:,}", *_audited(block)] for block, number in order]
+    caption = "Blocks by how many cells have each frequency, the riskiest first"
+    return Table(caption, ["blocks", *_AUDITED], rows, ">>>>>>>", folded=len(rows) > 12)
+
+
+def _audited(block: BlockAudit) -> list[str]:
+    composition = ", ".join(f"{size}: {cells:,}" for size, cells in sorted(block.sizes.items()))
+    where = f"t = {block.size}, a = {block.matches}" if block.size else "below 1/65"
+    sizes = [f"{block.cells:,}", composition, f"{block.records:,}"]
+    all_counts = f"{'' if block.all_counts.exact else '≥ '}{float(block.all_counts.risk):.6f}"
+    return [*sizes, f"{float(block.risk):.6f}", where, all_counts]
 
 
 def _sensitive(release: Release) -> Section:
