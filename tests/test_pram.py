@@ -3,6 +3,7 @@
 Statistical tests use fixed seeds. Each mean is compared at a false-alarm rate of 1e-6 in all, from exact variances.
 """
 
+import importlib
 import itertools
 import math
 from fractions import Fraction
@@ -23,6 +24,7 @@ from maskwell.release import (
     pram,
 )
 from maskwell.release.invariant import two_stage
+from maskwell.release.transitions import Stage, stage
 
 FALSE_ALARM = 1e-6
 
@@ -325,3 +327,84 @@ def test_a_singular_matrix_is_said_to_be_one() -> None:
         made.estimate()
     kept = pram(areas(), "sex", matrix=blind, seed=1)
     assert kept.estimate().counts.sum() == pytest.approx(400)
+
+
+# Columns with hundreds of values.
+
+
+def many(values: int, records: int = 4) -> dict[str, list[int]]:
+    """Each value at least once, some far more often than others."""
+    rng = np.random.Generator(np.random.PCG64(values))
+    drawn = (rng.pareto(1.2, records * values) * values / 20).astype(int) % values
+    return {"area": np.concatenate([np.arange(values), drawn]).tolist()}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"diagonal": 0.5},
+        {"least_diagonal": 0.8},
+        {"diagonal": 0.9, "invariant": False},
+        {"matrix": designs.gamma_diagonal(250, gamma=5)},
+    ],
+    ids=["diagonal", "least diagonal", "drifting", "two stages"],
+)
+def test_many_values_need_no_matrix_of_fractions(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of such matrices took minutes for a few hundred values. Only ``exact`` and ``matrix`` may make one."""
+
+    def refuse(self: object) -> None:
+        raise AssertionError("a matrix of fractions")
+
+    monkeypatch.setattr(Stage, "matrix", refuse)
+    release = pram(many(250), "area", seed=1, **how)
+    assert release.to_dict()["steps"][0]["keeps_frequencies"] is how.get("invariant", True)
+    assert 0 < release.added_variance("area").of_proportions.max() < 1
+    assert ReleasePlan.from_json(release.plan.to_json()) == release.plan
+    assert "chance of staying" in release.summary()
+
+
+def test_whole_numbers_and_fractions_say_the_same() -> None:
+    """Expected counts, floats and chances of staying, beside the plain matrix of fractions."""
+    table = {"area": [i % 12 for i in range(100)] + [i % 7 for i in range(100)]}
+    for how in ({"diagonal": 0.6}, {"least_diagonal": 0.7}, {"matrix": designs.gamma_diagonal(12, gamma=3)}):
+        (step,) = pram(table, "area", seed=1, **how).plan.steps
+        (path,), (counts,) = step.transitions, step.counts
+        exact = path.exact()
+        assert (exact @ np.array(counts, dtype=object) == counts).all()
+        assert path.keeps(counts)
+        np.testing.assert_allclose(path.floats, exact.astype(float), rtol=1e-14)
+        np.testing.assert_allclose(path.staying, [float(p) for p in path.diagonal()], rtol=1e-14)
+        assert path.diagonal() == list(np.diagonal(exact))
+        off_by_one = [counts[0] + 1, counts[1] - 1, *counts[2:]]
+        assert not path.keeps(off_by_one)
+
+
+@pytest.mark.parametrize("total", [1 << 64, (1 << 64) - 1, 1 << 63, 3])
+def test_weights_may_sum_to_two_to_the_64(total: int) -> None:
+    part = stage([[total - 2, 1], [2, 2]])
+    assert part.totals == [total // math.gcd(total - 2, 2), 3]
+    assert part.matrix()[0, 0] == Fraction(total - 2, total)
+    assert part.expected([Fraction(1), Fraction(0)]) == [Fraction(total - 2, total), Fraction(2, total)]
+
+
+def test_weights_beyond_64_bits_are_refused_unless_they_share_enough() -> None:
+    assert stage([[1 << 70, 1], [1 << 71, 0]]).weights.tolist() == [[1, 1], [2, 0]]
+    with pytest.raises(DesignError, match="sum to at most"):
+        stage([[1 << 70, 1], [1, 0]])
+    with pytest.raises(DesignError, match="sum to at most"):
+        stage([[1 << 63, 1], [(1 << 63) + 1, 0]])
+
+
+@pytest.mark.parametrize(("values", "strata"), [(2001, 1), (300, 50)])
+def test_more_values_than_a_plan_can_hold_are_refused_before_any_work(
+    values: int, strata: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise AssertionError("work began")
+
+    monkeypatch.setattr(importlib.import_module("maskwell.release.pram"), "transition", refuse)
+    table = {"area": list(range(values)), "sex": [i % strata for i in range(values)]}
+    with pytest.raises(DataError, match=rf"{values:,} values.*limit 4,000,000.*Group the values.*limit_identification"):
+        pram(table, "area", diagonal=0.9, strata="sex" if strata > 1 else None)
+    with pytest.raises(AssertionError, match="work began"):
+        pram({"area": list(range(2000))}, "area", diagonal=0.9)

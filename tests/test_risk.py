@@ -20,6 +20,8 @@ from maskwell.errors import EstimationError, MaskwellError
 from maskwell.risk import assess
 from maskwell.risk.individual import individual_risk
 from maskwell.risk.poisson import curvatures, match_chance
+from maskwell.risk.summary import TWO_ESTIMATES
+from maskwell.views.risk_page import risk_page
 
 Floats = NDArray[np.float64]
 
@@ -333,3 +335,20 @@ def test_a_table_too_large_for_a_model_is_refused_with_the_remedy() -> None:
         assess(columns, list(columns), population_size=5_000, model="two-way")
     with pytest.raises(EstimationError, match='takes of="records", "cells" or "keys"'):
         assess(columns, list(columns)).to_frame(of="rows")  # type: ignore[arg-type]
+
+
+def test_both_numbers_of_correct_matches_say_what_they_are() -> None:
+    rng = np.random.Generator(np.random.PCG64(3))
+    table = {"age": rng.integers(0, 60, 800).tolist(), "area": (rng.pareto(1.5, 800) * 4).astype(int).tolist()}
+    report = assess(table, ["age", "area"], population_size=20_000)
+    figures = report.to_dict()
+    assert figures["individual_matches"] == report.individual_matches == pytest.approx(report.records.sum())
+    assert figures["model"]["expected_matches"] == report.expected_matches
+    assert f"{report.expected_matches:,.1f}" != f"{report.individual_matches:,.1f}"
+    lines = [line for line in report.summary().splitlines() if "by the model" in line or "by the individual" in line]
+    counted = [line for line in lines if "population" not in line]
+    assert f"every record is matched: {report.expected_matches:,.1f} by the model" in counted[0]
+    assert f"{report.individual_matches:,.1f} by the individual risks" in counted[1]
+    assert TWO_ESTIMATES in report.summary()
+    assert TWO_ESTIMATES in risk_page(report)
+    assert f"{report.individual_matches:,.1f}" in risk_page(report)

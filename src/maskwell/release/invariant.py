@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
-from maskwell.release.transitions import LARGEST_TOTAL, Transition, identity, stage
+from maskwell.release.transitions import LARGEST_TOTAL, Transition, Weights, identity, stage
 
 _ROUNDS = 2_000
 _BALANCED = 1e-12
@@ -32,23 +32,39 @@ def two_stage(start: NDArray[np.object_], counts: Sequence[int]) -> Transition:
     >>> two_stage(P, [30, 10]).keeps([30, 10])
     True
     """
-    k, n = len(counts), max(1, sum(counts))
-    denominator = math.lcm(*(Fraction(p).denominator for p in start.ravel().tolist()))
+    n = max(1, sum(counts))
+    chances = _distinct(start)
+    denominator = math.lcm(*(p.denominator for p in chances.values))
     if denominator * n > LARGEST_TOTAL:
         denominator = LARGEST_TOTAL // n
-    first = [_rounded(list(start[:, j]), denominator) for j in range(k)]
-    second = []
-    for middle in range(k):
-        column = [first[i][middle] * int(counts[i]) for i in range(k)]
-        second.append(column if any(column) else [int(i == middle) for i in range(k)])
+    first = _rounded(chances, denominator)
+    # Records of each truth that come to each middle value; times the denominator, and so whole.
+    second = (first * np.array(counts, np.uint64)).T
+    never = ~second.any(axis=0)
+    second[never, never] = 1
     return Transition((stage(first), stage(second)))
 
 
-def _rounded(column: list[Fraction], denominator: int) -> list[int]:
-    """Whole numbers out of ``denominator``; no positive chance becomes zero."""
-    weights = [max(1, round(p * denominator)) if p else 0 for p in column]
-    largest = max(range(len(weights)), key=lambda i: weights[i])
-    weights[largest] += denominator - sum(weights)
+class _Distinct(NamedTuple):
+    """The chances of a matrix, each once, and which of them every entry is: far fewer than entries, as a rule."""
+
+    values: list[Fraction]
+    position: NDArray[np.int64]
+
+
+def _distinct(matrix: NDArray[np.object_]) -> _Distinct:
+    found: dict[tuple[int, int], int] = {}
+    position = [found.setdefault((p.numerator, p.denominator), len(found)) for p in matrix.ravel().tolist()]
+    return _Distinct([Fraction(*pair) for pair in found], np.array(position).reshape(matrix.shape))
+
+
+def _rounded(chances: _Distinct, denominator: int) -> Weights:
+    """Whole numbers out of ``denominator`` by column; no positive chance becomes zero."""
+    whole = np.array([max(1, round(p * denominator)) if p else 0 for p in chances.values], np.uint64)
+    weights: Weights = whole[chances.position]
+    # What rounding leaves over goes to the largest. Unsigned numbers wrap, so that it may be negative.
+    every = np.arange(weights.shape[1])
+    weights[weights.argmax(axis=0), every] += np.uint64(denominator) - weights.sum(axis=0)
     return weights
 
 
@@ -67,15 +83,17 @@ def balanced_flows(
         return Transition((identity(k),))
     _refuse_too_much(flow, counts, kernel, names)
     scale = _scale(flow, max(counts))
-    margin = [int(flow[j] * scale) for j in moving]
-    whole = _whole_flows(kernel[np.ix_(moving, moving)], margin)
-    columns = [[0] * k for _ in range(k)]
-    for b, j in enumerate(moving):
-        for a, i in enumerate(moving):
-            columns[j][i] = int(whole[a, b])
-    for j in range(k):
-        columns[j][j] = scale * int(counts[j]) - sum(columns[j]) if counts[j] else 1
-    return Transition((stage(columns),))
+    margin = np.array([int(flow[j] * scale) for j in moving], np.int64)
+    weights = np.zeros((k, k), np.uint64)
+    weights[np.ix_(moving, moving)] = _whole_flows(kernel[np.ix_(moving, moving)], margin)
+    return _with_diagonal(weights, counts, scale)
+
+
+def _with_diagonal(weights: Weights, counts: Sequence[int], scale: int) -> Transition:
+    """The flows ``[report, truth]`` with those who stay, ``scale`` for each record; what never occurs stays."""
+    totals = np.array([scale * int(t) for t in counts], np.uint64)
+    np.fill_diagonal(weights, np.where(totals > 0, totals - weights.sum(axis=0), 1))
+    return Transition((stage(weights),))
 
 
 def mutual_flows(counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDArray[np.float64]) -> Transition:
@@ -84,20 +102,26 @@ def mutual_flows(counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDA
     As much moves from i to j as from j to i, whatever the frequencies, so a solution always exists. A move must be
     allowed both ways; how much is decided by the category that can spare less.
     """
-    k = len(counts)
-    both = [[int(min(kernel[i, j], kernel[j, i])) for i in range(k)] for j in range(k)]
-    spare = [Fraction(int(t)) * chance / max(1, sum(row)) for t, chance, row in zip(counts, leaving, both, strict=True)]
+    both = np.minimum(kernel, kernel.T).astype(np.int64)
     scale = 1 << (LARGEST_TOTAL // max(1, *counts)).bit_length() - 1
-    columns = [[math.floor(scale * both[j][i] * min(spare[i], spare[j])) for i in range(k)] for j in range(k)]
-    for j in range(k):
-        columns[j][j] = scale * int(counts[j]) - sum(columns[j]) if counts[j] else 1
-    return Transition((stage(columns),))
+    shares = zip(counts, leaving, both.sum(axis=0).tolist(), strict=True)
+    spare = [scale * int(t) * chance / max(1, total) for t, chance, total in shares]
+    allowed = np.empty(both.shape, np.uint64)
+    for j, own in enumerate(spare):
+        preferences, position = np.unique(both[:, j], return_inverse=True)
+        allowed[:, j] = np.array([math.floor(own * w) for w in preferences.tolist()], np.uint64)[position]
+    # Rounding down keeps order, so that the category that can spare less also has the smaller whole number.
+    return _with_diagonal(np.minimum(allowed, allowed.T), counts, scale)
 
 
 def _refuse_too_much(
     flow: Sequence[Fraction], counts: Sequence[int], kernel: NDArray[np.float64], names: Sequence[str]
 ) -> None:
-    for j, own in enumerate(flow):
+    sizes = np.array([float(f) for f in flow])
+    within = (kernel > 0).T @ sizes - np.where(np.diagonal(kernel) > 0, sizes, 0)
+    # Floats tell the clear cases from those that are computed exactly.
+    for j in np.flatnonzero(sizes > within * (1 - 1e-9)).tolist():
+        own = flow[j]
         reachable = sum((f for i, f in enumerate(flow) if i != j and kernel[i, j] > 0), Fraction(0))
         if own > reachable:
             lowest = 1 - reachable / counts[j]
@@ -112,14 +136,14 @@ def _refuse_too_much(
 def _scale(flow: Sequence[Fraction], largest: int) -> int:
     """A multiplier that makes all flows whole and leaves room for fine differences."""
     scale = math.lcm(*(f.denominator for f in flow))
-    if scale * largest > LARGEST_TOTAL:
+    if scale * largest >= LARGEST_TOTAL:
         raise DesignError("the diagonal has too many digits to be kept exactly; give it with fewer, such as 0.85.")
     return scale << max(0, int(LARGEST_TOTAL // (2 * scale * largest)).bit_length() - 1)
 
 
-def _whole_flows(kernel: NDArray[np.float64], margin: Sequence[int]) -> NDArray[np.object_]:
+def _whole_flows(kernel: NDArray[np.float64], margin: NDArray[np.int64]) -> NDArray[np.int64]:
     """Whole non-negative numbers on the kernel's support whose rows and columns sum to the margin."""
-    target = np.array([float(m) for m in margin])
+    target = margin.astype(float)
     allowed = np.where(np.eye(len(margin), dtype=bool), 0.0, kernel)
     flow = _balanced(allowed, target)
     if flow is None:
@@ -127,10 +151,9 @@ def _whole_flows(kernel: NDArray[np.float64], margin: Sequence[int]) -> NDArray[
         flow = _balanced(np.where(_possible(allowed > 0, target), allowed, 0.0), target)
     if flow is None:
         raise _impossible()
-    whole = np.array([[round(x) for x in row] for row in flow.tolist()], dtype=object)
-    rows = [m - int(sum(whole[i])) for i, m in enumerate(margin)]
-    columns = [m - int(sum(whole[:, j])) for j, m in enumerate(margin)]
-    for i, j, change in _settle(flow, rows, columns):
+    whole = np.rint(flow).astype(np.int64)
+    rows, columns = margin - whole.sum(axis=1), margin - whole.sum(axis=0)
+    for i, j, change in _settle(flow, rows.tolist(), columns.tolist()):
         whole[i, j] += change
     if whole.min() < 0:
         raise _impossible()
@@ -224,14 +247,15 @@ def _settle(flow: NDArray[np.float64], rows: list[int], columns: list[int]) -> l
 
 def drifting(leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Sequence[str]) -> Transition:
     """The matrix with this diagonal and moves in proportion to the kernel; frequencies are not kept."""
+    weights = np.rint(kernel).astype(np.int64)
+    np.fill_diagonal(weights, 0)
     columns = []
-    for j, chance in enumerate(leaving):
-        weights = [round(w) for w in kernel[:, j].tolist()]
-        weights[j] = 0
-        if chance and not sum(weights):
+    for j, (chance, total) in enumerate(zip(leaving, weights.sum(axis=0).tolist(), strict=True)):
+        if chance and not total:
             raise DesignError(
                 f"{names[j]} has nowhere to move to; allow a move, exempt it, or give it a diagonal of 1."
             )
-        stay = (chance.denominator - chance.numerator) * max(1, sum(weights))
-        columns.append([stay if i == j else chance.numerator * w for i, w in enumerate(weights)])
-    return Transition((stage(columns),))
+        column = [chance.numerator * w for w in weights[:, j].tolist()]
+        column[j] = (chance.denominator - chance.numerator) * max(1, total)
+        columns.append(column)
+    return Transition((stage(list(zip(*columns, strict=True))),))

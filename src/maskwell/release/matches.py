@@ -2,7 +2,8 @@
 
 An intruder who knows every person's true keys picks, for each of them, one of the records that show these keys. Before
 the release that is right with the chance one over the size of the cell. After it, it is so only for records that still
-show their own keys, among those that are found there now.
+show their own keys, among those that are found there now. This is a risk within the file: ``assess`` with the size of
+the population counts matches of people who need not be in it, and finds fewer.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Matches:
 
     def __str__(self) -> str:
         return (
-            f"correct matches by {', '.join(self.keys)}: {self.correct_before:,.0f} expected before, "
+            f"correct matches by {', '.join(self.keys)}, for somebody who knows who is in the file: "
+            f"{self.correct_before:,.0f} expected before, "
             f"{self.correct_after:,.1f} after; {self.before.sample_uniques:,} records were unique, of which "
             f"{self.uniques_kept:,} still are with the same keys"
         )

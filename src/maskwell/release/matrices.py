@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -137,7 +138,7 @@ def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], l
     _hold(start, labels, choice)
     if not choice.invariant:
         columns = [_whole(list(start[:, j])) for j in range(len(labels))]
-        return Transition((stage(columns),))
+        return Transition((stage(list(zip(*columns, strict=True))),))
     path = two_stage(start, counts)
     _refuse_forbidden(path, labels, choice.zeros)
     return path
@@ -182,14 +183,20 @@ def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDAr
                 )
             if report in position:
                 entries[position[report], j] = chance
-        total = sum(columns[truth].values())
-        if abs(total - 1) > _TOLERANCE or min(columns[truth].values()) < 0:
-            raise DesignError(
-                f"matrix must hold chances that sum to 1 over the reports of each truth; those of {truth!r} sum to "
-                f"{float(total):.6g}. Columns are truths: transpose it if its rows sum to 1."
-            )
-        entries[j, j] += 1 - total
+        entries[j, j] += _left_over(columns[truth], truth)
     return entries
+
+
+def _left_over(column: Mapping[Any, Fraction], truth: Any) -> Fraction:
+    """What a column lacks to sum to 1: the rounding of decimals, or it is refused."""
+    times = Counter((p.numerator, p.denominator) for p in column.values())
+    total = sum((Fraction(*chance) * count for chance, count in times.items()), Fraction(0))
+    if abs(total - 1) > _TOLERANCE or min(numerator for numerator, _ in times) < 0:
+        raise DesignError(
+            f"matrix must hold chances that sum to 1 over the reports of each truth; those of {truth!r} sum to "
+            f"{float(total):.6g}. Columns are truths: transpose it if its rows sum to 1."
+        )
+    return 1 - total
 
 
 def _hold(entries: NDArray[np.object_], labels: Sequence[Any], choice: Choice) -> None:

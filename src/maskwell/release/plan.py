@@ -56,7 +56,8 @@ class ReleasePlan(ABC):
     def to_json(self) -> str:
         """The plan as text, complete and versioned. Keep it where you keep the original file."""
         head = {"maskwell": "release plan", "version": self.version, "method": self.method}
-        rest = {"content": self.content(), "draws": self.draws(), "fingerprint": self.fingerprint}
+        fingerprint = self.fingerprint  # first, so that a large content is not held twice
+        rest = {"content": self.content(), "draws": self.draws(), "fingerprint": fingerprint}
         return json.dumps(head | rest, ensure_ascii=False)
 
     @staticmethod

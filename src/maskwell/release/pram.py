@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,9 @@ from maskwell.sampling.plans import draw
 
 if TYPE_CHECKING:
     from maskwell.release.comparison import Comparison
+
+MOST_CHANCES = 4_000_000
+"""Entries of all matrices of a step, as many as 2,000 values have; their plan takes 0.1 GB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,15 +72,15 @@ class PramRelease:
         """The figures as plain numbers, ready for JSON."""
         steps = []
         for step, changed in zip(self.plan.steps, self.changed_by_step, strict=True):
-            staying = [float(chance) for own in step.diagonals().values() for chance in own.values()]
+            staying = np.concatenate([path.staying for path in step.transitions])
             steps.append(
                 {
                     "columns": list(step.columns),
                     "categories": len(step.labels),
                     "strata": list(step.strata),
                     "changed": changed,
-                    "least_chance_of_staying": min(staying),
-                    "largest_chance_of_staying": max(staying),
+                    "least_chance_of_staying": float(staying.min()),
+                    "largest_chance_of_staying": float(staying.max()),
                     "keeps_frequencies": step.keeps_frequencies,
                 }
             )
@@ -152,6 +156,7 @@ def pram(
     _refuse_overlap(names, by, earlier)
     held = _read(native, names, by)
     labels, levels = held.labels, held.levels
+    _refuse_large(names, len(labels), len(levels))
     choice = Choice(
         matrix, diagonal, least_diagonal, invariant, neighbours, tuple(zeros), read_exempt(exempt, labels)
     ).checked(labels, by)
@@ -208,6 +213,20 @@ def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequen
     changed = [name for name in strata if name in done]
     if changed:
         raise DataError(f"strata {changed[0]!r} was post-randomized in an earlier step; do this step first.")
+
+
+def _refuse_large(names: Sequence[str], values: int, strata: int) -> None:
+    """Before any work: a matrix has a chance for every pair of values, and the plan keeps each in full."""
+    chances = values**2 * strata
+    if chances > MOST_CHANCES:
+        each = f" in each of {strata:,} strata" if strata > 1 else ""
+        most = math.isqrt(MOST_CHANCES // strata)
+        raise DataError(
+            f"{' and '.join(map(repr, names))} {'has' if len(names) == 1 else 'have'} {values:,} values, and a matrix "
+            f"of them{each} would hold {chances:,} chances (limit {MOST_CHANCES:,}: {most:,} values). Group the values "
+            "(intervals, larger areas), change fewer columns as one or use fewer strata, or use limit_identification, "
+            "which needs no matrix."
+        )
 
 
 @dataclass(frozen=True, eq=False)

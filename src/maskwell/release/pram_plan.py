@@ -120,17 +120,14 @@ class PramPlan(ReleasePlan):
         return f"<plan of post-randomization: {steps}>"
 
 
-def _stored(part: Stage) -> list[list[Any]]:
+def _stored(part: Stage) -> list[list[tuple[int, str]]]:
     """By truth: the reports that can occur and their weights, as text because JSON readers round large numbers."""
-    return [[[i, str(w)] for i, w in enumerate(column) if w] for column in part.columns]
+    return [[(i, str(w)) for i, w in enumerate(column) if w] for column in part.weights.T.tolist()]
 
 
 def _read(stored: list[list[Any]]) -> Stage:
-    k = len(stored)
-    columns = []
-    for pairs in stored:
-        column = [0] * k
-        for i, weight in pairs:
-            column[int(i)] = int(weight)
-        columns.append(tuple(column))
-    return Stage(tuple(columns))
+    weights = np.zeros((len(stored), len(stored)), np.uint64)
+    for truth, pairs in enumerate(stored):
+        for report, weight in pairs:
+            weights[int(report), truth] = int(weight)
+    return Stage(weights)

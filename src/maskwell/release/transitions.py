@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -24,40 +23,75 @@ from maskwell.sampling.plans import TOTAL, Packed, code_type
 LARGEST_TOTAL = 1 << 63
 """Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
 
+Weights = NDArray[np.uint64]
 
-@dataclass(frozen=True)
+_LOW_HALF = np.uint64((1 << 32) - 1)
+
+
+@dataclass(frozen=True, eq=False)
 class Stage:
-    """``columns[truth][report]``: whole-number weights of one draw."""
+    """``weights[report, truth]``: whole-number weights of one draw, in 64 bits each."""
 
-    columns: tuple[tuple[int, ...], ...]
+    weights: Weights
 
     def __post_init__(self) -> None:
-        for column in self.columns:
-            if min(column) < 0 or not 0 < sum(column) <= TOTAL or len(column) != len(self.columns):
-                raise DesignError(f"weights must be non-negative, k of them by column, and sum to at most {TOTAL}.")
+        if min(self.totals, default=0) <= 0 or max(self.totals) > TOTAL or len(set(self.weights.shape)) != 1:
+            raise DesignError(f"weights must be non-negative, k of them by column, and sum to at most {TOTAL}.")
+
+    @cached_property
+    def totals(self) -> list[int]:
+        """The sum of each truth's weights. It may be 2^64, which is why halves are summed."""
+        low = (self.weights & _LOW_HALF).sum(axis=0).tolist()
+        high = (self.weights >> np.uint64(32)).sum(axis=0).tolist()
+        return [(h << 32) + l for h, l in zip(high, low, strict=True)]
 
     def matrix(self) -> NDArray[np.object_]:
         """``P[report, truth]`` as fractions."""
-        return np.array([[Fraction(w, sum(column)) for w in column] for column in self.columns], dtype=object).T
+        columns = zip(self.weights.T.tolist(), self.totals, strict=True)
+        return np.array([[Fraction(w, total) for w in column] for column, total in columns], dtype=object).T
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """``P[report, truth]`` as floats."""
+        return self.weights.astype(np.float64) / np.array(self.totals, np.float64)
+
+    def expected(self, counts: Sequence[Fraction]) -> list[Fraction]:
+        """The exact expected counts of the reports, from those of the truths.
+
+        Counts over totals have one denominator, and a small one where frequencies are kept; the rest is whole numbers.
+        """
+        shares = [count / total for count, total in zip(counts, self.totals, strict=True)]
+        denominator = math.lcm(*(share.denominator for share in shares))
+        whole = np.array([int(share * denominator) for share in shares], dtype=object)
+        return [Fraction(int(row.astype(object) @ whole), denominator) for row in self.weights]
 
     @cached_property
     def plan(self) -> ColumnPlan:
         """How it is sampled."""
-        return ColumnPlan(self.columns)
+        return ColumnPlan(self.weights, self.totals)
 
 
-def stage(columns: Sequence[Sequence[int]]) -> Stage:
-    """A stage with its weights reduced by what they share."""
-    reduced = []
-    for column in columns:
-        common = math.gcd(*column)
-        reduced.append(tuple(int(w) // common for w in column))
-    return Stage(tuple(reduced))
+def stage(weights: Any) -> Stage:
+    """A stage with weights ``[report, truth]``, each column reduced by what its weights share."""
+    try:
+        whole = np.asarray(weights, np.uint64)
+    except OverflowError:
+        # Weights of more than 64 bits may still share enough.
+        whole = np.array([_reduced(column) for column in zip(*weights, strict=True)], np.uint64).T
+    return Stage(whole // np.maximum(np.gcd.reduce(whole, axis=0), np.uint64(1)))
+
+
+def _reduced(column: Sequence[int]) -> list[int]:
+    common = max(1, math.gcd(*column))
+    reduced = [int(w) // common for w in column]
+    if max(reduced) >= TOTAL or min(reduced) < 0:
+        raise DesignError(f"weights must be non-negative, k of them by column, and sum to at most {TOTAL}.")
+    return reduced
 
 
 def identity(k: int) -> Stage:
     """The stage that changes nothing."""
-    return Stage(tuple(tuple(int(i == j) for i in range(k)) for j in range(k)))
+    return Stage(np.eye(k, dtype=np.uint64))
 
 
 @dataclass(frozen=True)
@@ -76,30 +110,43 @@ class Transition:
     @cached_property
     def floats(self) -> NDArray[np.float64]:
         """``P[report, truth]`` as floats."""
-        matrix = self.stages[0].matrix().astype(float)
+        matrix = self.stages[0].floats
         for later in self.stages[1:]:
-            matrix = later.matrix().astype(float) @ matrix
+            matrix = later.floats @ matrix
         return matrix
 
     def diagonal(self) -> list[Fraction]:
-        """The exact chance that each category stays as it is."""
+        """The exact chance that each category stays as it is.
+
+        After several stages its denominator has as many digits as all columns together: ``staying`` is enough to show.
+        """
         if len(self.stages) == 1:
-            return [Fraction(column[j], sum(column)) for j, column in enumerate(self.stages[0].columns)]
+            only = self.stages[0]
+            return [Fraction(w, t) for w, t in zip(np.diagonal(only.weights).tolist(), only.totals, strict=True)]
         return list(np.diagonal(self.exact()))
+
+    @cached_property
+    def staying(self) -> NDArray[np.float64]:
+        """The chance that each category stays as it is, as a float."""
+        if len(self.stages) == 1:
+            return np.diagonal(self.stages[0].floats)
+        return np.diagonal(self.floats)
 
     def keeps(self, counts: Sequence[int]) -> bool:
         """Whether ``P T = T`` for these frequencies, decided exactly."""
-        expected: Any = np.array([Fraction(int(t)) for t in counts], dtype=object)
+        true = [Fraction(int(t)) for t in counts]
+        expected = true
         for part in self.stages:
-            expected = part.matrix() @ expected
-        return bool(all(expected == np.array(counts, dtype=object)))
+            expected = part.expected(expected)
+        return expected == true
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
     """A report by whole-number weights that depend on the truth, from pairs of words with exact rejection."""
 
-    columns: tuple[tuple[int, ...], ...]
+    weights: Weights
+    totals: Sequence[int]
     width = 4
 
     @cached_property
@@ -109,24 +156,21 @@ class ColumnPlan:
         A total of 2^64 stands as 0, as no 64-bit number holds it.
         """
         out = []
-        for column in self.columns:
-            possible = [i for i, w in enumerate(column) if w]
-            total = sum(column)
-            cumulative = list(accumulate(column[i] for i in possible))[:-1]
+        for column, total in zip(np.ascontiguousarray(self.weights.T), self.totals, strict=True):
+            possible = np.flatnonzero(column)
+            cumulative = np.cumsum(column[possible])[:-1]
             # A number is used if it lies below the largest multiple of the total.
             largest = TOTAL - TOTAL % total - 1
-            out.append(
-                (np.array(possible), np.array(cumulative, np.uint64), np.uint64(total % TOTAL), np.uint64(largest))
-            )
+            out.append((possible, cumulative, np.uint64(total % TOTAL), np.uint64(largest)))
         return out
 
     def empty(self, n: int) -> Packed:
-        return np.empty(n, code_type(len(self.columns)))
+        return np.empty(n, code_type(len(self.totals)))
 
     def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
         slots = words[: len(truth) * stride].reshape(len(truth), stride)
         order = np.argsort(truth, kind="stable")
-        edges = np.searchsorted(truth[order], np.arange(len(self.columns) + 1))
+        edges = np.searchsorted(truth[order], np.arange(len(self.totals) + 1))
         for j in np.flatnonzero(np.diff(edges)).tolist():
             possible, cumulative, total, largest = self._arrays[j]
             pending = order[edges[j] : edges[j + 1]]

@@ -116,6 +116,14 @@ class RiskReport:
         """
         return self._cell_risk[self.cell_of_record]
 
+    @property
+    def individual_matches(self) -> float:
+        """The expected number of correct matches when every record is matched, by the individual risks.
+
+        ``expected_matches`` estimates the same number by the model, which knows a cell by all others as well.
+        """
+        return float(self._cell_risk @ self.cells.counts)
+
     # Where the risk comes from.
 
     @cached_property
@@ -174,7 +182,7 @@ class RiskReport:
             "sample_doubles": self.sample_doubles,
             "k": self.k,
             "records_below": {k: self.records_below(k) for k in SIZES},
-            "individual_matches": float(self._cell_risk @ self.cells.counts),
+            "individual_matches": self.individual_matches,
             "largest_individual_risk": float(self._cell_risk.max()),
             "population_size": self.population_size,
             "sampling_fraction": self.sampling_fraction,

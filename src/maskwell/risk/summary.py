@@ -40,8 +40,9 @@ def _population(report: RiskReport) -> Iterator[str]:
     yield f"in a population of {report.population_size:,.0f} (sampling fraction {found.fraction:.4g}), by the model:"
     yield f"  tau1 = {_decimal(found.tau1)} sample uniques are unique there ({_percent(found.tau1, uniques)} of them)"
     yield f"  tau2 = {_decimal(found.tau2)} matches with sample uniques are right ({_percent(found.tau2, uniques)})"
-    yield f"  {found.expected_matches:,.1f} matches are right when all records are matched"
-    yield f"individual risk: at most {report.records.max():.4g}, {report.records.sum():,.1f} correct matches expected"
+    yield f"correct matches to expect when every record is matched: {found.expected_matches:,.1f} by the model"
+    yield f"  {report.individual_matches:,.1f} by the individual risks (at most {report.records.max():.4g} each)"
+    yield f"  {TWO_ESTIMATES}"
     yield f"model: {model_words(found)}"
     if report.cells.population is not None:
         yield "  weights enter the individual risk; the model takes one sampling fraction for all cells"
@@ -57,6 +58,13 @@ VERDICTS = {
     "too simple": "the model is too simple, and tau1 and tau2 are probably too high; add interactions",
     "too rich": "the model follows single records, and tau1 and tau2 are probably too low; leave out interactions",
 }
+
+
+TWO_ESTIMATES = (
+    "two estimates of one number: the individual risks know a cell by its own records and weights alone, the model by "
+    "all cells; where it fits, trust the model"
+)
+"""How the two numbers of correct matches relate."""
 
 
 def model_words(found: Modelled) -> str:

@@ -41,7 +41,7 @@ def individual_chart(report: RiskReport) -> Any:
         inside = int(((risks > low) & (risks <= high)).sum())
         rows.append(_bar(f"{_short(low)} to {_short(high)}", inside, report.n))
     whole = "" if report.population_size is not None else "The file is taken as the whole population."
-    title = f"{risks.sum():,.0f} correct matches expected if all records are matched"
+    title = f"{risks.sum():,.0f} correct matches expected by the individual risks, if all records are matched"
     return _bars(rows, "chance that a match is right", title, [whole])
 
 

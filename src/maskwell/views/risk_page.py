@@ -5,7 +5,7 @@ from __future__ import annotations
 from maskwell.risk import RiskReport
 from maskwell.risk.modelled import Modelled
 from maskwell.risk.report import SIZES
-from maskwell.risk.summary import VERDICTS, model_words
+from maskwell.risk.summary import TWO_ESTIMATES, VERDICTS, model_words
 from maskwell.views.audit_page import made_by
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.risk import drivers_chart, fit_chart, individual_chart, sizes_chart, steps_chart
@@ -36,7 +36,7 @@ def _headline(report: RiskReport) -> Facts:
     items = [
         (f"{report.sample_uniques:,}", f"records alone with their keys, {percent(report.sample_uniques / n, 1)}"),
         (f"{report.k}", "records in the smallest cell: the k of k-anonymity"),
-        (f"{report.records.sum():,.1f}", "correct matches expected among all records, by the individual risks"),
+        (f"{report.individual_matches:,.1f}", "correct matches expected among all records, by the individual risks"),
     ]
     if report.tau1 is not None and report.tau2 is not None:
         items[2:] = [
@@ -83,7 +83,8 @@ def _population(report: RiskReport, found: Modelled) -> Section:
     rows = [
         ["unique in the population as well (tau1)", f"{found.tau1:,.1f}", percent(found.tau1 / uniques, 1)],
         ["correct matches with sample uniques (tau2)", f"{found.tau2:,.1f}", percent(found.tau2 / uniques, 1)],
-        ["correct matches with all records", f"{found.expected_matches:,.1f}", ""],
+        ["correct matches with all records, by the model", f"{found.expected_matches:,.1f}", ""],
+        ["the same by the individual risks", f"{report.individual_matches:,.1f}", ""],
     ]
     quality = [
         ["tau1", number(fit.b1, 1), number(fit.z1, 1)],
@@ -95,6 +96,7 @@ def _population(report: RiskReport, found: Modelled) -> Section:
             f"by a log-linear model: {model_words(found)}. Verdict: {VERDICTS[fit.verdict]}."
         ),
         Table("Expected in the population", ["", "number", "of the sample uniques"], rows, "<>>"),
+        Text(f"The last two are {TWO_ESTIMATES}."),
         Figure(fit_chart(found)),
         *([Figure(steps_chart(found))] if len(found.steps) > 1 else []),
         Table("Fit statistics", ["of", "B", "B / its standard error"], quality, "<>>"),
