@@ -1,304 +1,278 @@
-"""Small blocks: every way of forming them keeps the limit, the expected counts and the plan.
+"""Block designs: as good as symmetric ones, embeddings cost what they say, the sampler is exact.
 
-Statistical tests use fixed seeds; each states its false-alarm rate.
+The chi-squares of this file have a false-alarm rate of 1e-6 together.
 """
 
 import itertools
 import json
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import stats
 
-from maskwell.errors import DataError, ReportError
-from maskwell.release import Release, ReleasePlan, limit_identification, plan_identification, theta_for
-from maskwell.release.forming import WAYS, WHOLE
-from maskwell.release.microaggregation import group_sizes, microaggregate
-from maskwell.release.theta import least_cells
+import maskwell as mw
+from maskwell.designs import BlockDesign, catalogue
+from maskwell.designs.block_catalogue import fewest_blocks
+from maskwell.designs.rows import RowDesign
+from maskwell.sampling.plans import TOTAL, BlockPlan
+from tests.block_helpers import FANO, GAMMA, SMALL, on_entry, symmetric
+from tests.conformance import checks, sampling_checks
 
-KEYS = ["sex", "age", "area"]
-SMALL = [way for way in WAYS if way != WHOLE]
-FALSE_ALARM = 1e-6
-
-
-def people(n: int = 3000, seed: int = 7) -> pd.DataFrame:
-    """Persons whose work, schooling and income depend on age and area."""
-    random = np.random.default_rng(seed)
-    age, area = random.integers(18, 90, n), random.integers(0, 40, n)
-    work = np.where(age > 66, "retired", np.where(random.random(n) < 0.1 + area / 60, "farm", "office"))
-    return pd.DataFrame(
-        {
-            "person": np.arange(n),
-            "sex": random.choice(["f", "m"], n),
-            "age": age,
-            "area": [f"a{i:02}" for i in area],
-            "work": work,
-            "school": np.clip((age // 20 + random.integers(0, 4, n)), 0, 6),
-            "income": np.round(np.where(work == "retired", 900, 2000) * random.lognormal(0, 0.5, n), 2),
-            "note": pd.Series([None] * n, dtype=object),
-        }
-    )
+# Designs on them.
 
 
-@pytest.fixture(scope="module")
-def persons() -> pd.DataFrame:
-    return people()
+def test_added_variance_is_the_symmetric_designs() -> None:
+    """For every entry up to 21 points, to 1e-12; with the truth always inside too."""
+    for entry in SMALL:
+        for gamma in (GAMMA, None) if entry.q > 1 else (GAMMA,):
+            design, same_size = on_entry(entry, gamma=gamma), symmetric(entry.v, entry.q, gamma)
+            assert design.added_variance == pytest.approx(same_size.added_variance, rel=1e-12), entry.name
+            assert design.inclusion_probabilities() == pytest.approx(same_size.inclusion_probabilities(), rel=1e-12)
+            assert design.column_distance() == pytest.approx(same_size.column_distance(), rel=1e-12)
+            assert design.diversity() == same_size.diversity()
+            assert design.parity == pytest.approx(same_size.parity, rel=1e-12)
+            assert design.embedding is None
 
 
-@pytest.fixture(scope="module")
-def releases(persons: pd.DataFrame) -> dict[str, Release]:
-    return {way: limit_identification(persons, KEYS, 0.5, "sex", blocks=way, seed=5) for way in WAYS}
-
-
-# What every way keeps.
-
-
-@pytest.mark.parametrize("way", SMALL)
-@pytest.mark.parametrize("size", [None, 4, 5, 9])
-@pytest.mark.parametrize("xi", [0.36, 0.395, 0.45, 0.5, 0.7])
-def test_every_sensitive_cell_is_in_one_block_of_the_size_asked_for(
-    persons: pd.DataFrame, way: str, size: int | None, xi: float
-) -> None:
-    least = least_cells(theta_for(xi))
-    if size is not None and size < least:
-        with pytest.raises(DataError, match=rf"block_size={size} is too small.* {least} "):
-            plan_identification(persons, KEYS, xi, "sex", blocks=way, block_size=size)
-        return
-    plan, audit = plan_identification(persons, KEYS, xi, "sex", blocks=way, block_size=size, seed=1)
-    counts = persons.groupby(KEYS, observed=True).size()
-    rare = counts[counts < 1 / xi]
-    found = [cell for block in range(len(plan.blocks)) for cell in plan.cells(block)]
-    assert sorted(found) == sorted(rare.index)
-    assert [rare[cell] for cell in found] == [t for block in plan.blocks for t in block.counts]
-    sizes = [block.k for block in plan.blocks]
-    wanted = size or max(3, least)
-    assert min(sizes) >= least
-    # Leftovers make a block at most one larger where only blocks of the least size would be left.
-    assert max(sizes) <= (wanted if wanted > least else wanted + 1)
-    assert all(len({cell[0] for cell in plan.cells(b)}) == 1 for b in range(len(plan.blocks)))
-    assert audit.holds
-    assert all(block.risk <= Fraction(xi) for block in audit.blocks)
-
-
-def test_cells_of_one_frequency_stay_among_themselves_where_there_are_enough(persons: pd.DataFrame) -> None:
-    plan, audit = plan_identification(persons, KEYS, 0.45, "sex", blocks="mixed")
-    assert {len(set(block.counts)) for block in plan.blocks} == {1}
-    assert {t for block in plan.blocks for t in block.counts} == {1, 2}
-    assert audit.holds_for_all_counts
-    few = {"area": [*"abcdefgh", "i", "i"]}
-    plan, _ = plan_identification(few, "area", 0.45, blocks="random", seed=1)
-    assert any(set(block.counts) == {1, 2} for block in plan.blocks)
-
-
-@pytest.mark.parametrize("way", SMALL)
-def test_expected_counts_are_the_true_ones(releases: dict[str, Release], way: str) -> None:
-    release = releases[way]
-    for of in (["age"], ["area"], ["sex", "age", "area"], {"age": [30, 60]}):
-        np.testing.assert_allclose(release.added_variance(of).bias, 0, atol=1e-9)
-
-
-def test_counts_are_unbiased_with_the_stated_variance_in_small_blocks() -> None:
-    """Against simulation; false alarm 1e-6 over all counts of both tables."""
-    table = {
-        "area": [f"a{i:02}" for i in (*range(20), *range(20, 26), *range(20, 26))],
-        "kind": ["x", "y", "z", "x"] * 8,
-    }
-    runs = 600
-    made = [limit_identification(table, "area", 0.45, blocks="profile", seed=seed) for seed in range(runs)]
-    assert len({one.plan.fingerprint for one in made}) == 1
-    for of in (["area"], ["area", "kind"]):
-        added = made[0].added_variance(of)
-        drawn = np.array(
-            [
-                [list(zip(*(one.table[name] for name in of), strict=True)).count(label) for label in added.labels]
-                for one in made
-            ]
+@pytest.mark.parametrize("v", range(3, 14))
+def test_covariance_from_the_blocks_is_that_of_enumeration(v: int) -> None:
+    """For every entry; single variances are the symmetric design's, and covariances are where blocks are all sets."""
+    population = np.arange(1, v + 1) / (v * (v + 1) / 2)
+    for entry in fewest_blocks(catalogue(v, v)):
+        design = on_entry(entry)
+        chances = design.matrix() @ population
+        expected = mw.Tally.from_counts(design, 1000 * chances)
+        scores = design.scores("linear").rows(np.arange(design.report_count()))
+        enumerated = (scores.T * chances) @ scores - np.outer(population, population)
+        found = 1000 * mw.estimate(expected).covariance
+        assert np.abs(found - enumerated).max() <= 1e-9 * np.abs(enumerated).max(), entry.name
+        other = symmetric(v, entry.q).scores("linear")
+        assert np.diagonal(enumerated) == pytest.approx(
+            other.second_moment_diagonal(population) - population**2, rel=1e-9
         )
-        z = (drawn.mean(axis=0) - added.expected) / np.sqrt(added.variance / runs)
-        limit = stats.norm.isf(FALSE_ALARM / 4 / len(added.counts))
-        assert np.abs(z[added.variance > 0]).max() < limit
-        ratio = drawn.var(axis=0)[added.variance > 0] / added.variance[added.variance > 0]
-        # Counts of few records have heavier tails than normal ones, at most about four times the variance of s².
-        assert np.abs(ratio - 1).max() < 2 * limit * np.sqrt(2 / runs) * 2
+        if design.report_count() == math.comb(v, entry.q):
+            everything = other.second_moment(population) - np.outer(population, population)
+            assert enumerated == pytest.approx(everything, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("way", SMALL)
-def test_records_move_within_their_block_alone(releases: dict[str, Release], persons: pd.DataFrame, way: str) -> None:
-    release = releases[way]
-    block_of = {cell: b for b in range(len(release.plan.blocks)) for cell in release.plan.cells(b)}
-    before = [tuple(row) for row in persons[KEYS].itertuples(index=False)]
-    after = [tuple(row) for row in release.table[KEYS].itertuples(index=False)]
-    assert all(a == b or block_of[a] == block_of[b] for a, b in zip(before, after, strict=True))
-    assert 0 < release.changed_records == sum(a != b for a, b in zip(before, after, strict=True))
-    assert release.table.drop(columns=KEYS).equals(persons.drop(columns=KEYS))
+def test_off_diagonal_covariances_need_the_blocks() -> None:
+    """In the Fano plane, with unequal proportions, they are not those of all sets of three."""
+    population = np.array([0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05])
+    blocks = on_entry(FANO).scores("linear").second_moment(population)
+    sets = symmetric(7, 3).scores("linear").second_moment(population)
+    assert np.diagonal(blocks) == pytest.approx(np.diagonal(sets), rel=1e-12)
+    assert np.abs(blocks - sets).max() > 0.05
 
 
-def test_look_alike_blocks_move_less_far_than_others(releases: dict[str, Release], persons: pd.DataFrame) -> None:
-    """What they are for: the values that a record is given go with what stays of it."""
-    moved = {
-        way: np.abs(release.table["age"] - persons["age"])[release.table["age"] != persons["age"]].mean()
-        for way, release in releases.items()
+def test_intervals_are_binomial() -> None:
+    """Wilson and Clopper-Pearson limits are those of the symmetric design with the same inclusion counts."""
+    design = mw.designs.block(7, epsilon=0.5)
+    reports = design.mask(np.repeat(np.arange(7), [70, 60, 50, 40, 30, 20, 10]), seed=1)
+    found = mw.estimate(reports)
+    sets = mw.designs.minimax(7, epsilon=0.5)
+    tally = reports.tally()
+    rows = [sets.report_labels().index(label) for label in design.report_labels()]
+    counts = np.zeros(sets.report_count(), int)
+    counts[rows] = tally.counts
+    same = mw.estimate(mw.Tally.from_counts(sets, counts))
+    assert found.proportions == pytest.approx(same.proportions, abs=1e-12)
+    assert tally.inclusions.tolist() == mw.Tally.from_counts(sets, counts).inclusions.tolist()
+    for method in ("wilson", "clopper-pearson"):
+        assert found.interval(method=method) == pytest.approx(same.interval(method=method), abs=1e-9)
+
+
+# Embedding.
+
+
+def test_six_categories_in_the_fano_plane() -> None:
+    """9.389 by weighted least squares, 9.667 by moments."""
+    design = on_entry(FANO, k=6, gamma=Fraction(4))
+    assert design.added_variance == pytest.approx(169 / 18, rel=1e-12)
+    scores = design.scores("moments").rows(np.arange(design.report_count()))
+    by_truth = design.matrix().T @ (scores**2).sum(axis=1) - 1
+    assert by_truth.max() == pytest.approx(29 / 3, rel=1e-12)
+    embedding = design.embedding
+    assert embedding is not None
+    assert (embedding.points, embedding.block_size) == (7, 3)
+    assert embedding.symmetric_added_variance == pytest.approx(mw.designs.minimax(6, gamma=4).added_variance)
+    assert embedding.ratio == pytest.approx(169 / 18 / embedding.symmetric_added_variance)
+
+
+EMBEDDED = {
+    "6 of 7": on_entry(FANO, k=6, gamma=Fraction(4)),
+    "4 of 7, blocks that become equal": on_entry(FANO, k=4, gamma=Fraction(4)),
+    "2 of 7, an empty block": on_entry(FANO, k=2, gamma=Fraction(4)),
+    "6 of 7, always inside": on_entry(FANO, k=6, gamma=None),
+    "10 by epsilon": mw.designs.block(10, epsilon=1),
+    "10 by l": mw.designs.block(list("abcdefghij"), l=3),
+    "12 by epsilon": mw.designs.block(12, epsilon=1),
+}
+every_embedded = pytest.mark.parametrize("design", EMBEDDED.values(), ids=EMBEDDED.keys())
+
+
+@every_embedded
+def test_embedded_designs_conform(design: BlockDesign) -> None:
+    """The checks of the conformance suite that need no draws."""
+    assert design.embedded
+    checks.check_matrix(design)
+    checks.check_privacy(design)
+    checks.check_unbiased(design)
+    checks.check_covariance(design)
+    checks.check_added_variance(design)
+    checks.check_json(design)
+
+
+@every_embedded
+def test_least_squares_are_those_of_any_matrix(design: BlockDesign) -> None:
+    """The closed form gives the scores that general weighted least squares give."""
+    general = RowDesign.estimator(design, "linear")
+    assert design.estimator("linear") == pytest.approx(general, rel=1e-9, abs=1e-9)
+    assert design.added_variance <= by_moments(design) + 1e-9
+
+
+def by_moments(design: BlockDesign) -> float:
+    return float((design.floats.T @ (design.estimator("moments") ** 2).sum(axis=0)).max()) - 1
+
+
+@every_embedded
+def test_embedded_samplers_fit(design: BlockDesign) -> None:
+    """False alarm 1e-6 over all truths of all embedded designs; 100,000 draws catch an error of 2.5 % or less."""
+    truths = sum(other.k for other in EMBEDDED.values())
+    sampling_checks.check_sampler(design, n=100_000, false_alarm=5e-7 / truths, worst_error=0.025)
+
+
+def test_changed_json_is_refused() -> None:
+    for design in (EMBEDDED["6 of 7"], EMBEDDED["4 of 7, blocks that become equal"]):
+        for text in checks.changed_documents(design).values():
+            checks.check_refused(text)
+
+
+# The sampler.
+
+
+def test_threshold_to_the_last_bit() -> None:
+    """A record's first number decides whether the block holds the truth, exactly at the weight inside."""
+    for design in (mw.designs.block(7, epsilon=0.3), EMBEDDED["4 of 7, blocks that become equal"]):
+        for j, truth in enumerate(design.categories):
+            for number, held in ((0, True), (design.inside - 1, True), (design.inside, False), (TOTAL - 1, False)):
+                words = np.array([number & 0xFFFFFFFF, number >> 32, 1 << 31], np.uint32)
+                (report,) = run(design.plan, j, words)
+                assert (truth in design.report_labels()[report]) is held
+
+
+def run(plan: BlockPlan, code: int, words: Any) -> list[int]:
+    out, exhausted = plan.empty(1), np.zeros(1, np.uint8)
+    plan.run(np.array([code], np.uint32), np.asarray(words, np.uint32), len(words), out, exhausted)
+    return [] if exhausted[0] else out.tolist()
+
+
+@pytest.mark.parametrize("make", [lambda: mw.designs.block(7, epsilon=0.3), lambda: mw.designs.block(7, l=3)])
+def test_a_pick_that_would_favour_a_block_is_rejected(make: Callable[[], BlockDesign]) -> None:
+    """2^32 = 1 mod 3: of all words just 0 is rejected, so that each of the 3 blocks has (2^32 - 1) / 3 of them."""
+    design = make()
+    start = [0, 0] if design.outside else []
+    assert run(design.plan, 0, [*start, 0]) == []
+    third = (2**32 - 1) // 3
+    holding = [row for row, label in enumerate(design.report_labels()) if 0 in label]
+    for place, row in enumerate(holding):
+        first, last = place * third + 1, (place + 1) * third
+        assert run(design.plan, 0, [*start, first]) == [row]
+        assert run(design.plan, 0, [*start, last]) == [row]
+        assert run(design.plan, 0, [*start, 0, 0, last]) == [row]
+
+
+def test_slots() -> None:
+    assert mw.designs.block(7, epsilon=0.3).plan.width == 3
+    assert mw.designs.block(7, l=3).plan.width == 1
+
+
+def test_equal_blocks_are_one_report_with_more_weight() -> None:
+    design = EMBEDDED["2 of 7, an empty block"]
+    assert dict(zip(design.report_labels(), design.copies, strict=True)) == {
+        frozenset(): 2,
+        frozenset({0}): 2,
+        frozenset({1}): 2,
+        frozenset({0, 1}): 1,
     }
-    assert max(moved["profile"], moved["mixed"]) < 0.6 * min(moved[WHOLE], moved["random"])
-    of_retired = {
-        way: float(((release.table["age"] <= 66) & (persons["work"] == "retired")).sum())
-        for way, release in releases.items()
-    }
-    assert 3 * max(of_retired[way] for way in ("staying", "profile", "mixed")) < of_retired[WHOLE]
+    assert (design.counts, design.points, design.block_size) == ((7, 3, 1), 7, 3)
 
 
-# Plans.
+def test_keyed_reports_do_not_depend_on_order() -> None:
+    design = mw.designs.block(13, epsilon=0.5)
+    values, key = np.arange(13), bytes(range(32))
+    forward = design.mask(values, key=key, question="q", ids=values)
+    backward = design.mask(values[::-1], key=key, question="q", ids=values[::-1])
+    assert (forward.packed == backward.packed[::-1]).all()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_plan_holds_its_blocks_and_repeats_them(
-    releases: dict[str, Release], persons: pd.DataFrame, way: str
-) -> None:
-    release = releases[way]
-    text = release.plan.to_json()
-    plan = ReleasePlan.from_json(text)
-    assert plan == release.plan
-    assert json.loads(text)["version"] == (1 if way == WHOLE else 2)
-    again = plan.apply(persons)  # type: ignore[attr-defined]
-    assert again.table.equals(release.table)
-    assert again.plan.to_json() == text
-    with pytest.raises(DataError, match="not the one"):
-        plan.apply(persons.iloc[1:])  # type: ignore[attr-defined]
-
-
-def test_a_plan_is_repeated_from_its_blocks_not_by_forming_them_anew(
-    releases: dict[str, Release], persons: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: Any) -> None:
-        raise AssertionError("blocks were formed anew")
-
-    monkeypatch.setattr("maskwell.release.setup.form", never)
-    assert releases["mixed"].plan.apply(persons).table.equals(releases["mixed"].table)
-
-
-def test_false_blocks_of_a_plan_are_refused(releases: dict[str, Release], persons: pd.DataFrame) -> None:
-    def forged(change: Any) -> ReleasePlan:
-        document = json.loads(releases["mixed"].plan.to_json())
-        change(document["content"])
-        for _ in range(2):
-            try:
-                return ReleasePlan.from_json(json.dumps(document))
-            except ReportError:
-                made = type(releases["mixed"].plan).from_content(document["content"], document["draws"])
-                document["fingerprint"] = made.fingerprint
-        raise AssertionError
-
-    def split(content: Any) -> None:
-        block = content["blocks"][0]
-        rest = {"sets": block["sets"], "cells": block["cells"][2:], "counts": block["counts"][2:]}
-        block["cells"], block["counts"] = block["cells"][:2], block["counts"][:2]
-        content["blocks"].append(rest)
-
-    def twice(content: Any) -> None:
-        content["blocks"][0]["cells"][0] = content["blocks"][1]["cells"][0]
-
-    def missing(content: Any) -> None:
-        del content["blocks"][0]
-
-    def empty(content: Any) -> None:
-        content["blocks"].append({"sets": content["blocks"][0]["sets"], "cells": [], "counts": []})
-
-    for change in (split, twice, missing, empty):
-        with pytest.raises(DataError, match=r"fewer than 3 cells|not the one"):
-            forged(change).apply(persons)  # type: ignore[attr-defined]
-    document = json.loads(releases["mixed"].plan.to_json())
-    document["content"]["forming"]["way"] = "elsewhere"
-    with pytest.raises(ReportError, match="malformed"):
-        ReleasePlan.from_json(json.dumps(document))
-
-
-@pytest.mark.parametrize("way", SMALL)
-def test_a_key_makes_blocks_and_draws_repeatable_in_any_order_of_rows(persons: pd.DataFrame, way: str) -> None:
-    shuffled = persons.sample(frac=1, random_state=1)
-    key = b"k" * 32
-    first, again = (
-        limit_identification(own, KEYS, 0.5, "sex", blocks=way, key=key, ids="person") for own in (persons, shuffled)
-    )
-    assert first.plan == again.plan
-    assert again.table.sort_index().equals(first.table)
-
-
-def test_random_blocks_are_drawn_anew_without_a_seed(persons: pd.DataFrame) -> None:
-    plans = [plan_identification(persons, KEYS, 0.5, "sex", blocks="random")[0] for _ in range(2)]
-    assert plans[0] != plans[1]
-    seeded = [plan_identification(persons, KEYS, 0.5, "sex", blocks="random", seed=s)[0] for s in (1, 1, 2)]
-    assert seeded[0] == seeded[1] != seeded[2]
-
-
-# Tables of every shape.
-
-
-@pytest.mark.parametrize("way", SMALL)
-def test_tables_without_anything_to_compare_are_released_too(way: str) -> None:
-    only_keys = {"n": list(range(50)), "m": ["a", "b"] * 25}
-    assert limit_identification(only_keys, ["n", "m"], 0.5, blocks=way, seed=1).audit.holds
-    constant = {"n": [f"n{i}" for i in range(50)], "c": ["x"] * 50, "id": [f"i{i}" for i in range(50)]}
-    assert limit_identification(constant, "n", 0.5, blocks=way, seed=1).audit.holds
-    none = {"n": ["a"] * 50, "c": ["x", "y"] * 25}
-    assert limit_identification(none, "n", 0.5, blocks=way, seed=1).changed_records == 0
-    missing = {"n": [None, *range(49)], "c": [None, 1.5] * 25, "d": [float("nan"), *np.arange(49.0)]}
-    assert limit_identification(missing, "n", 0.5, blocks=way, seed=1).audit.holds
-
-
-@pytest.mark.parametrize("way", SMALL)
-def test_small_blocks_of_joined_sets_and_of_households(persons: pd.DataFrame, way: str) -> None:
-    few = pd.concat([persons[persons["sex"] == "f"], persons[persons["sex"] == "m"].head(2)])
-    joined = limit_identification(few, KEYS, 0.5, "sex", merge="merge", blocks=way, seed=1)
-    assert joined.plan.merged == 1
-    assert joined.audit.holds
-    assert joined.plan.apply(few).table.equals(joined.table)
-    homes = pd.DataFrame({"home": np.arange(400) // 2, "area": np.arange(400) // 2 % 150, "age": np.arange(400) % 70})
-    together = limit_identification(homes, "area", 0.5, together="home", blocks=way, seed=1)
-    assert (together.table.groupby("home")["area"].nunique() == 1).all()
-    assert max(block.k for block in together.plan.blocks) <= 4
+# Errors and storage.
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("arguments", "match"),
     [
-        ({"blocks": "similar"}, "blocks must be one of whole, random, staying, profile, mixed"),
-        ({"blocks": WHOLE, "block_size": 3}, "block_size is for small blocks"),
-        ({"blocks": "mixed", "block_size": 2}, "too small"),
-        ({"blocks": "mixed", "block_size": 0}, "whole number"),
-        ({"blocks": "mixed", "block_size": 3.0}, "whole number"),
-        ({"blocks": "mixed", "block_size": True}, "whole number"),
+        ({}, "give one of epsilon=, gamma= and l="),
+        ({"epsilon": 1, "l": 2}, "give one of"),
+        ({"l": 1}, "2 <= l <= k - 1; got l=1"),
+        ({"l": 7}, "got l=7 with k=7"),
+        ({"l": 2.5}, "got l=2.5"),
+        ({"epsilon": 1e-30}, "epsilon"),
     ],
 )
-def test_wrong_blocks_are_refused_in_one_line(persons: pd.DataFrame, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(DataError, match=said) as caught:
-        limit_identification(persons, KEYS, 0.5, "sex", **options)
+def test_refused(arguments: dict[str, Any], match: str) -> None:
+    with pytest.raises(mw.MaskwellError, match=match) as caught:
+        mw.designs.block(7, **arguments)
     assert "\n" not in str(caught.value)
 
 
-# Grouping points.
+def test_too_many_categories_are_refused_at_once() -> None:
+    with pytest.raises(mw.DesignError, match="k=4000") as caught:
+        mw.designs.block(4000, epsilon=1)
+    assert "minimax" in str(caught.value)
 
 
-@pytest.mark.parametrize("wanted", range(3, 8))
-@pytest.mark.parametrize("least", [2, 3, 5])
-def test_group_sizes_add_up_and_keep_their_bounds(wanted: int, least: int) -> None:
-    for points in range(least, 60):
-        sizes = group_sizes(points, max(wanted, least), least)
-        assert sum(sizes) == points
-        assert min(sizes) >= least
-        assert max(sizes) - min(sizes) <= 1
-        assert max(sizes) < 2 * max(wanted, least)
+def test_unbalanced_blocks_are_refused() -> None:
+    members = np.array(FANO.members())
+    for wrong in (members[:-1], np.concatenate([members, members[:1]]), np.ones((3, 7), bool)):
+        with pytest.raises(mw.DesignError, match="balanced"):
+            BlockDesign.of(tuple(range(7)), wrong, TOTAL // 2, name="block")
+    swapped = members.copy()
+    swapped[0, np.flatnonzero(members[0])[0]] = False
+    with pytest.raises(mw.DesignError, match="balanced"):
+        BlockDesign.of(tuple(range(7)), swapped, TOTAL // 2, name="block")
 
 
-@pytest.mark.parametrize("n", [3, 17, 1000, 5003])
-def test_groups_are_of_points_that_lie_near_each_other(n: int) -> None:
-    points = np.random.default_rng(n).normal(size=(n, 4))
-    sizes = group_sizes(n, 3, 3)
-    groups = microaggregate(points, sizes)
-    assert sorted(itertools.chain(*(group.tolist() for group in groups))) == list(range(n))
-    assert sorted(map(len, groups)) == sorted(sizes)
-    if n >= 1000:
-        spread = np.mean([points[group].var(axis=0).sum() for group in groups])
-        assert spread < 0.1 * points.var(axis=0).sum()
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"blocks": []}, "copies"),
+        ({"copies": [1] * 6}, "copies"),
+        ({"copies": [0] + [1] * 6}, "copies"),
+        ({"inside": "0", "outside": str(TOTAL)}, "sum to 2"),
+        ({"inside": "5"}, "sum to 2"),
+    ],
+)
+def test_weights_that_are_no_design_are_refused(change: dict[str, Any], match: str) -> None:
+    document = json.loads(mw.designs.block(7, epsilon=0.3).to_json())
+    document["weights"].update(change)
+    with pytest.raises(mw.DesignError, match=match):
+        mw.Design.from_json(json.dumps(document))
+
+
+def test_json_names_the_construction_and_lists_the_blocks() -> None:
+    document = json.loads(mw.designs.block(7, epsilon=0.3).to_json())
+    assert document["kind"] == "blocks"
+    assert document["parameters"] == {"epsilon": 0.3, "construction": "projective plane of order 2"}
+    assert all(int(block, 16).bit_count() == 3 for block in document["weights"]["blocks"])
+
+
+def test_labels_are_kept_and_single_categories_plain() -> None:
+    design = mw.designs.block(["a", "b", "c"], epsilon=1)
+    assert design.report_labels() == ["a", "b", "c"]
+    pairs = mw.designs.block(["a", "b", "c"], l=2)
+    assert pairs.report_labels() == [frozenset(pair) for pair in itertools.combinations("abc", 2)]
+    assert set(design.mask(["a"] * 50, seed=3).decode()) <= {"a", "b", "c"}
+    assert "Nayak" in design.citation()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maskwell as mw
-from tests.conformance.masking_helpers import KEY, every_column, refused, values_for
+from tests.conformance.masking_helpers import KEYED, every_column, refused, values_for
 
 LABELS = ["red", "green", "blue", "Ångström", ""]
 TEXT = mw.designs.minimax(LABELS, epsilon=1)
@@ -172,8 +172,8 @@ def _missing_is_refused_or_kept(design: mw.Design, column: Any, complete: list[A
 
 
 def test_missing_values_with_a_key() -> None:
-    reports = TEXT.mask(GAPS, key=KEY, ids=range(400), missing="keep")
-    whole = TEXT.mask(TEXTS, key=KEY, ids=range(400))
+    reports = TEXT.mask(GAPS, **KEYED, ids=range(400), missing="keep")
+    whole = TEXT.mask(TEXTS, **KEYED, ids=range(400))
     present = ~reports.missing
     assert (reports.packed[present] == whole.packed[present]).all()
 
@@ -229,7 +229,7 @@ def test_a_refused_value_is_not_shown(secret: Any, row: int, design: mw.Design) 
     hides(secret, lambda: design.mask(values))
     hides(secret, lambda: design.mask(np.array(values, object)))
     hides(secret, lambda: design.mask(pd.Series(values, dtype=object)))
-    hides(secret, lambda: design.mask(values, key=KEY, ids=range(4)))
+    hides(secret, lambda: design.mask(values, **KEYED, ids=range(4)))
     hides(secret, lambda: list(design.mask_batches([values])))
     hides(secret, lambda: design.mask([secret] * 4))
     hides(secret, lambda: design.mask([secret, None], missing="keep"))
@@ -318,5 +318,5 @@ def test_reports_do_not_hold_the_values() -> None:
     """Nothing that reports carry refers to the column that they came from."""
     values = values_for(TEXT, 50)
     reports = TEXT.mask(values)
-    assert set(vars(reports)) == {"design", "packed", "missing", "randomness"}
+    assert set(vars(reports)) == {"design", "packed", "missing", "randomness", "question"}
     assert not np.shares_memory(mw.designs.direct(5).mask(ORDER.astype(np.uint8)).packed, ORDER)

@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -52,7 +53,8 @@ def _arrow_type(design: Design) -> Any:
 
 def _drawn(reports: Reports) -> dict[str, str]:
     """What the metadata of a file say of its reports besides their design."""
-    return {"maskwell.randomness": reports.randomness}
+    asked = {} if reports.question is None else {"maskwell.question": reports.question}
+    return {"maskwell.randomness": reports.randomness, **asked}
 
 
 def _about(reports: Reports) -> dict[str, str]:
@@ -88,8 +90,9 @@ def _to_batch(reports: Reports, schema: Any) -> Any:
     return pa.record_batch([column], schema=schema)
 
 
-def _from_batch(design: Design, batch: Any, randomness: str, first_row: int) -> Reports:
-    column = batch.column(0)
+def _from_batch(none: Reports, batch: Any, first_row: int) -> Reports:
+    """The reports of a batch; ``none`` holds no reports, but what a file says of all of them."""
+    column, design = batch.column(0), none.design
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     empty = design.plan.empty(0)
     packed: Packed
@@ -101,7 +104,7 @@ def _from_batch(design: Design, batch: Any, randomness: str, first_row: int) -> 
         packed = np.frombuffer(column.buffers()[1] or b"", np.uint8)[start:stop].reshape(-1, width)
         if missing is not None:
             packed = np.where(missing[:, None], np.uint8(0), packed)
-    return Reports(design, packed, missing, randomness).check(first_row)
+    return replace(none, packed=packed, missing=missing).check(first_row)
 
 
 def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterable[Reports]) -> int:
@@ -188,7 +191,9 @@ class _Sealed:
         rows = _batch_rows(self.design)
         for batch in _with(self._first, self._rest):
             if batch.design != self.design or _drawn(batch) != _drawn(self._first):
-                raise ReportError("a file holds reports of one design, drawn one way; write the others apart.")
+                raise ReportError(
+                    "a file holds reports of one design and question, drawn one way; write the others apart."
+                )
             for start in range(0, len(batch), rows):
                 part = batch.part(slice(start, start + rows))
                 self.seal.add(part)
@@ -270,7 +275,7 @@ def _decoded(
     design = Design.from_json(about["maskwell.design"])
     if schema.names != [_COLUMN] or schema.field(0).type != _arrow_type(design):
         raise ReportError(f"{name!r} does not hold one column of {_arrow_type(design)} reports, as its design demands.")
-    drawn = checked_randomness(about.get("maskwell.randomness"), name)
+    none = _none(design, about.get("maskwell.randomness"), about.get("maskwell.question"), name)
     stamp = {key: value for key, value in metadata.items() if key not in about}
 
     def batches() -> Iterator[Reports]:
@@ -278,12 +283,19 @@ def _decoded(
         for batch, own in raw(rows):
             stamp.update(_own(own))
             for start in range(0, len(batch), rows):
-                part = _from_batch(design, batch.slice(start, rows), drawn, first_row)
+                part = _from_batch(none, batch.slice(start, rows), first_row)
                 first_row += len(part)
                 yield part
 
     verified = _verified(batches(), about, lambda: {k.removeprefix(_PREFIX): v for k, v in stamp.items()}, name)
-    return design, _guarded(verified, name, Reports(design, design.plan.empty(0), None, drawn))
+    return design, _guarded(verified, name, none)
+
+
+def _none(design: Design, randomness: Any, question: Any, name: str) -> Reports:
+    """No reports of a design, but what a file says of those that it holds."""
+    if question is not None and not isinstance(question, str):
+        raise ReportError(f"{name!r} does not say in words which question was asked.")
+    return Reports(design, design.plan.empty(0), None, checked_randomness(randomness, name), question)
 
 
 def _read_csv(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
@@ -292,9 +304,9 @@ def _read_csv(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator
     document = json.loads(text)
     about = {key: value for key, value in document.items() if key not in (COUNT, DIGEST)}
     _check_format(about.get("report_file"), name)
-    drawn = checked_randomness(about.get("randomness"), name)
-    verified = _verified(read_csv(path, design, drawn), about, lambda: document, name)
-    return design, _guarded(verified, name, Reports(design, design.plan.empty(0), None, drawn))
+    none = _none(design, about.get("randomness"), about.get("question"), name)
+    verified = _verified(read_csv(path, none), about, lambda: document, name)
+    return design, _guarded(verified, name, none)
 
 
 def _check_format(found: Any, name: str) -> None:

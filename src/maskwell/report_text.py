@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -130,12 +131,12 @@ class CsvWriter:
         self._writer.close()
 
 
-def read_csv(path: str | os.PathLike[str], design: Design, randomness: str) -> Iterator[Reports]:
-    """The checked reports of a CSV file."""
+def read_csv(path: str | os.PathLike[str], none: Reports) -> Iterator[Reports]:
+    """The checked reports of a CSV file; ``none`` holds no reports, but what the file says of all of them."""
     import pyarrow as pa
     from pyarrow import compute, csv
 
-    name, spelled = Path(path).name, ReportTexts(design)
+    name, design, spelled = Path(path).name, none.design, ReportTexts(none.design)
     with open(path, "rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(max(file.tell() - 1, 0))
@@ -165,5 +166,5 @@ def read_csv(path: str | os.PathLike[str], design: Design, randomness: str) -> I
         packed = design.plan.empty(len(texts))
         packed[:] = 0
         packed[present] = found
-        yield Reports(design, packed, missing, randomness).check(count)
+        yield replace(none, packed=packed, missing=missing).check(count)
         count += len(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -61,12 +61,14 @@ class Reports:
 
     ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed" or, for
     simulations only, "seeded"; of reports from several sources it names all, such as "secure and seeded".
+    ``question`` is what was asked, where ``mask`` was told.
     """
 
     design: Design
     packed: Packed
     missing: NDArray[np.bool_] | None = None
     randomness: str = "secure"
+    question: str | None = None
 
     def __len__(self) -> int:
         return len(self.packed)
@@ -119,6 +121,9 @@ class Reports:
         first = batches[0]
         if any(batch.design != first.design for batch in batches):
             raise ReportError("reports of different designs cannot be put together; estimate them apart.")
+        asked = {batch.question for batch in batches}
+        if len(asked - {None}) > 1:
+            raise ReportError("reports of different questions cannot be put together; estimate them apart.")
         missing = None
         if any(batch.missing is not None for batch in batches):
             masks = [np.zeros(len(b), np.bool_) if b.missing is None else b.missing for b in batches]
@@ -128,7 +133,32 @@ class Reports:
             np.concatenate([batch.packed for batch in batches]),
             missing,
             joined_randomness((batch.randomness, len(batch)) for batch in batches),
+            asked.pop() if len(asked) == 1 else None,
         )
+
+    @staticmethod
+    def side_by_side(columns: Mapping[str, Reports]) -> Reports:
+        """Joint reports of variables that were masked apart, row by row about the same people.
+
+        Who is missing from one variable is missing. Reports that share a key or a seed must be of different questions:
+        otherwise they share their noise, and what they have in common says nothing about the people.
+        """
+        from maskwell.designs.product import product
+
+        if len(columns) < 2 or len({len(reports) for reports in columns.values()}) > 1:
+            counted = ", ".join(f"{name!r} has {len(reports):,}" for name, reports in columns.items())
+            raise ReportError(
+                f"joint reports need two variables or more, of the same people in the same order; got: {counted}."
+            )
+        _refuse_shared_noise(columns)
+        design = product(*(reports.design for reports in columns.values()), names=list(columns))
+        gone = [reports.missing for reports in columns.values() if reports.missing is not None]
+        absent = np.logical_or.reduce(gone) if gone else None
+        packed = design.join([reports.packed for reports in columns.values()])
+        if absent is not None:
+            packed[absent] = 0
+        drawn = joined_randomness((reports.randomness, len(reports)) for reports in columns.values())
+        return Reports(design, packed, absent, drawn)
 
     def to_arrow(self) -> Any:
         """An Arrow table with one column, ``report``, and the design in its metadata."""
@@ -169,6 +199,18 @@ class Reports:
         from html import escape
 
         return f"<p>{escape(repr(self))}</p>"
+
+
+def _refuse_shared_noise(columns: Mapping[str, Reports]) -> None:
+    """An error if two variables may have been drawn from the same random words."""
+    for kind, secret in (("keyed", "key"), ("seeded", "seed")):
+        asked = [reports.question for reports in columns.values() if kind in reports.randomness.split(_AND)]
+        if len(asked) > 1 and (None in asked or len(set(asked)) < len(asked)):
+            raise ReportError(
+                f"{len(asked)} of the variables hold {kind} reports of one question or of none: drawn with one "
+                f"{secret}, they share their noise and cannot be analysed together. Mask each with a question= of its "
+                "own (on the command line each column is one)."
+            )
 
 
 def _checked_weights(weights: Any, n: int) -> Vector | None:

@@ -46,6 +46,6 @@ def files(tmp_path: Path) -> Path:
     feather.write_feather(table, tmp_path / "answers.arrow")
     design = mw.plan(LABELS, mw.LDP(2))
     (tmp_path / "design.json").write_text(design.to_json())
-    design.mask(answers, seed=1).write(tmp_path / "reports.parquet")
+    design.mask(answers, seed=1, question="colour").write(tmp_path / "reports.parquet")
     (tmp_path / "key").write_bytes(bytes(range(32)))
     return tmp_path

@@ -21,8 +21,8 @@ def survey(tmp_path: Path) -> None:
     smoker, sick = rng.integers(0, 2, N), rng.integers(0, 3, N)
     sick[smoker == 1] = np.minimum(sick[smoker == 1] + rng.integers(0, 2, int(smoker.sum())), 2)
     first, second = D.gamma_diagonal(["no", "yes"], epsilon=3.0), D.uniform_subsets(4)
-    first.mask(np.array(["no", "yes"])[smoker], seed=1).write(tmp_path / "smoker.parquet")
-    second.mask(sick, seed=2).write(tmp_path / "sick.arrow")
+    first.mask(np.array(["no", "yes"])[smoker], seed=1, question="smoker").write(tmp_path / "smoker.parquet")
+    second.mask(sick, seed=4, question="sick").write(tmp_path / "sick.arrow")
     joint = D.product(D.gamma_diagonal(2, epsilon=3.0), second, names=["smoker", "sick"])
     joint.mask(np.column_stack([smoker, sick]), seed=3).write(tmp_path / "joint.parquet")
     groups = D.minimax(3, epsilon=2.0)
@@ -35,9 +35,7 @@ def read(name: str) -> mw.Reports:
 
 
 def together(first: str = "smoker.parquet", second: str = "sick.arrow") -> mw.Reports:
-    one, two = read(first), read(second)
-    design = D.product(one.design, two.design, names=["smoker", "sick"])
-    return mw.Reports(design, design.join([one.packed, two.packed]))
+    return mw.Reports.side_by_side({"smoker": read(first), "sick": read(second)})
 
 
 # Independence
@@ -232,7 +230,7 @@ def test_intervals_that_do_not_belong_to_a_method(run: Run, options: list[str], 
 
 
 def test_one_step_that_is_not_determined_says_which_option_helps(run: Run) -> None:
-    D.local_diversity(4, l=2).mask([0, 0, 0], seed=1).write("three.parquet")
+    D.local_diversity(4, l=2).mask([0, 0, 0], seed=2).write("three.parquet")
     ran = run("estimate", "three.parquet", "--method", "one-step")
     assert_refused(ran, "--method likelihood")
 

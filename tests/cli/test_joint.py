@@ -17,13 +17,12 @@ def two(tmp_path: Path) -> mw.Reports:
     sex = mw.designs.gamma_diagonal(["f", "m"], epsilon=2)
     income = mw.designs.minimax(["low", "middle", "high"], epsilon=2)
     n = 2000
-    first = sex.mask(np.array(["f", "m"])[np.arange(n) % 2], seed=1)
-    second = income.mask(np.array(["low", "middle", "high"])[np.arange(n) % 7 % 3], seed=2)
+    first = sex.mask(np.array(["f", "m"])[np.arange(n) % 2], seed=1, question="sex")
+    second = income.mask(np.array(["low", "middle", "high"])[np.arange(n) % 7 % 3], seed=2, question="income")
     first.write(tmp_path / "sex.parquet")
     second.write(tmp_path / "income.parquet")
     first.design.mask(["f"] * 5, seed=1).write(tmp_path / "few.parquet")
-    design = mw.designs.product(sex, income, names=["sex", "income"])
-    return mw.Reports(design, design.join([first.packed, second.packed]), None, "seeded")
+    return mw.Reports.side_by_side({"sex": first, "income": second})
 
 
 @pytest.mark.parametrize("method", ["linear", "moments", "likelihood", "one-step"])

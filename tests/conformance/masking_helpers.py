@@ -14,6 +14,8 @@ import pytest
 import maskwell as mw
 
 KEY = bytes(range(32))
+QUESTION = "health 2026/habit"
+KEYED: Any = {"key": KEY, "question": QUESTION}
 CODES = mw.designs.gamma_diagonal(4, epsilon=1)
 SETS = mw.designs.minimax(40, epsilon=0.5)
 PAIRS = mw.designs.local_diversity(4, l=2)

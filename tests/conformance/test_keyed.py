@@ -11,8 +11,10 @@ import maskwell as mw
 from tests.conformance.masking_helpers import (
     CODES,
     KEY,
+    KEYED,
     PAIRS,
     PRODUCT,
+    QUESTION,
     SETS,
     WARNER,
     every_kind,
@@ -30,16 +32,16 @@ OTHER_KEY = bytes(range(1, 33))
 @every_kind
 def test_keyed_reports_do_not_depend_on_order_or_chunk(design: mw.Design) -> None:
     values, ids = values_for(design, 3001), np.arange(3001) * 7 - 5000
-    whole = design.mask(values, key=KEY, ids=ids)
+    whole = design.mask(values, **KEYED, ids=ids)
     assert whole.randomness == "keyed"
-    assert design.mask(values, key=KEY, ids=ids) == whole
+    assert design.mask(values, **KEYED, ids=ids) == whole
     order = np.random.default_rng(1).permutation(3001)
-    shuffled = design.mask(values[order], key=KEY, ids=ids[order])
+    shuffled = design.mask(values[order], **KEYED, ids=ids[order])
     assert (shuffled.packed == whole.packed[order]).all()
     parts = [slice(0, 1), slice(1, 64), slice(64, 1000), slice(1000, 3001)]
-    batches = design.mask_batches([values[p] for p in parts], key=KEY, ids=[ids[p] for p in parts])
+    batches = design.mask_batches([values[p] for p in parts], **KEYED, ids=[ids[p] for p in parts])
     assert mw.Reports.concatenate(batches) == whole
-    one = design.mask(values[1234:1235], key=KEY, ids=ids[1234:1235])
+    one = design.mask(values[1234:1235], **KEYED, ids=ids[1234:1235])
     assert (one.packed[0] == whole.packed[1234]).all()
 
 
@@ -47,21 +49,21 @@ def test_keyed_reports_do_not_depend_on_threads() -> None:
     """70,000 records are masked in threads, one by one they are not."""
     for design in (CODES, SETS):
         values, ids = values_for(design, 70_000), np.random.default_rng(2).permutation(70_000)
-        whole = design.mask(values, key=KEY, ids=ids)
-        halves = [design.mask(values[p], key=KEY, ids=ids[p]) for p in (slice(0, 35_000), slice(35_000, None))]
+        whole = design.mask(values, **KEYED, ids=ids)
+        halves = [design.mask(values[p], **KEYED, ids=ids[p]) for p in (slice(0, 35_000), slice(35_000, None))]
         assert mw.Reports.concatenate(halves) == whole
 
 
 @pytest.mark.parametrize("text", [False, True])
 def test_keyed_reports_do_not_depend_on_the_process(text: bool) -> None:
     ids = [f"person {i}" for i in range(500)] if text else list(range(500))
-    here = SETS.mask(np.arange(500) % 40, key=KEY, ids=ids).packed.tobytes()
+    here = SETS.mask(np.arange(500) % 40, **KEYED, ids=ids).packed.tobytes()
     there = run_python(f"""
         import hashlib, numpy as np, maskwell as mw
         design = mw.designs.minimax(40, epsilon=0.5)
         order = np.arange(500)[::-1]
         ids = [f"person {{i}}" if {text} else int(i) for i in order]
-        packed = design.mask(order % 40, key=bytes(range(32)), ids=ids).packed[::-1]
+        packed = design.mask(order % 40, key=bytes(range(32)), question="health 2026/habit", ids=ids).packed[::-1]
         print(hashlib.sha256(packed.tobytes()).hexdigest())
     """)
     assert there == hashlib.sha256(here).hexdigest()
@@ -72,16 +74,19 @@ def _shift(ids: np.ndarray) -> np.ndarray:
 
 
 CHANGES: dict[str, Callable[[mw.Design, np.ndarray], Any]] = {
-    "another truth": lambda design, ids: design.mask(np.ones(len(ids), int), key=KEY, ids=ids),
-    "another id": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=_shift(ids)),
-    "the next id": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=ids + 1),
-    "the negative id": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=-ids - 1),
-    "an id in the high bits": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=ids << 32),
-    "the id as text": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=ids.astype(str)),
-    "the id as bytes": lambda design, ids: design.mask(np.zeros(len(ids), int), key=KEY, ids=ids.astype("S")),
-    "another key": lambda design, ids: design.mask(np.zeros(len(ids), int), key=OTHER_KEY, ids=ids),
-    "other integers": lambda design, ids: altered(design).mask(np.zeros(len(ids), int), key=KEY, ids=ids),
-    "other labels": lambda design, ids: relabelled(design).mask(["a"] * len(ids), key=KEY, ids=ids),
+    "another truth": lambda design, ids: design.mask(np.ones(len(ids), int), **KEYED, ids=ids),
+    "another id": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=_shift(ids)),
+    "the next id": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=ids + 1),
+    "the negative id": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=-ids - 1),
+    "an id in the high bits": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=ids << 32),
+    "the id as text": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=ids.astype(str)),
+    "the id as bytes": lambda design, ids: design.mask(np.zeros(len(ids), int), **KEYED, ids=ids.astype("S")),
+    "another question": lambda design, ids: design.mask(
+        np.zeros(len(ids), int), key=KEY, ids=ids, question=QUESTION + "s"
+    ),
+    "another key": lambda design, ids: design.mask(np.zeros(len(ids), int), key=OTHER_KEY, question=QUESTION, ids=ids),
+    "other integers": lambda design, ids: altered(design).mask(np.zeros(len(ids), int), **KEYED, ids=ids),
+    "other labels": lambda design, ids: relabelled(design).mask(["a"] * len(ids), **KEYED, ids=ids),
 }
 
 
@@ -103,7 +108,7 @@ def test_any_change_gives_an_independent_draw(design: mw.Design, change: str) ->
     """
     rate = 1e-6 / (2 * len(CHANGES))
     ids = np.arange(20_000)
-    first = design.mask(np.zeros(len(ids), int), key=KEY, ids=ids)
+    first = design.mask(np.zeros(len(ids), int), **KEYED, ids=ids)
     second = CHANGES[change](design, ids)
     shown = [sorted(map(str, r)) if isinstance(r, frozenset) else r for r in second.decode()]
     assert independence_p_value(first.decode(), shown) > rate
@@ -116,7 +121,7 @@ def test_keyed_reports_have_the_distribution_of_the_design(design: mw.Design) ->
     rate = 1e-6 / 20
     for ids in (np.arange(100_000), [f"{i:x}" for i in range(100_000)]):
         for j, truth in enumerate(design.categories):
-            counts = row_counts(design.mask(repeated(design, truth, 100_000), key=KEY, ids=ids))
+            counts = row_counts(design.mask(repeated(design, truth, 100_000), **KEYED, ids=ids))
             chances = design.matrix()[:, j]
             assert not counts[chances == 0].any()
             fit = fit_test(counts, chances, rate)
@@ -133,7 +138,7 @@ def test_what_an_id_is_made_of_does_not_matter() -> None:
     n = 300
     numbers = list(range(n))
     values = values_for(SETS, n)
-    expected = SETS.mask(values, key=KEY, ids=numbers)
+    expected = SETS.mask(values, **KEYED, ids=numbers)
     for ids in (
         range(n),
         np.arange(n),
@@ -148,9 +153,9 @@ def test_what_an_id_is_made_of_does_not_matter() -> None:
         pyarrow.array(numbers),
         pyarrow.chunked_array([numbers[:100], numbers[100:]]),
     ):
-        assert SETS.mask(values, key=KEY, ids=ids) == expected
+        assert SETS.mask(values, **KEYED, ids=ids) == expected
     texts = [f"Zoë {i}" for i in numbers]
-    expected = SETS.mask(values, key=KEY, ids=texts)
+    expected = SETS.mask(values, **KEYED, ids=texts)
     for ids in (
         np.array(texts),
         np.array(texts, object),
@@ -159,16 +164,16 @@ def test_what_an_id_is_made_of_does_not_matter() -> None:
         pyarrow.array(texts),
         pyarrow.array(texts, pyarrow.large_string()),
     ):
-        assert SETS.mask(values, key=KEY, ids=ids) == expected
+        assert SETS.mask(values, **KEYED, ids=ids) == expected
     raw = [hashlib.md5(text.encode(), usedforsecurity=False).digest() for text in texts]
     assert any(item.endswith(b"\0") for item in raw)
-    assert SETS.mask(values, key=KEY, ids=raw) == SETS.mask(values, key=KEY, ids=np.array(raw, object))
-    assert SETS.mask(values, key=KEY, ids=raw) == SETS.mask(values, key=KEY, ids=pyarrow.array(raw))
+    assert SETS.mask(values, **KEYED, ids=raw) == SETS.mask(values, **KEYED, ids=np.array(raw, object))
+    assert SETS.mask(values, **KEYED, ids=raw) == SETS.mask(values, **KEYED, ids=pyarrow.array(raw))
 
 
 def test_ids_that_differ_only_in_trailing_zeros_are_two_ids() -> None:
     for pair in ([b"a", b"a\0"], ["a", "a\0"], np.array([b"a", b"a\0"], object)):
-        assert len(CODES.mask([0, 0], key=KEY, ids=pair)) == 2
+        assert len(CODES.mask([0, 0], **KEYED, ids=pair)) == 2
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,7 @@ def test_ids_that_differ_only_in_trailing_zeros_are_two_ids() -> None:
 )
 def test_repeated_ids_are_refused(ids: Any) -> None:
     """Two records with one id would get one draw."""
-    refused(mw.DataError, "1 of 3 ids repeat", lambda: CODES.mask([0, 1, 2], key=KEY, ids=ids))
+    refused(mw.DataError, "1 of 3 ids repeat", lambda: CODES.mask([0, 1, 2], **KEYED, ids=ids))
 
 
 @pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64, np.uint16, np.uint64])
@@ -199,15 +204,15 @@ def test_repeated_ids_are_found_wherever_they_are(kind: Any, spread: int) -> Non
     largest = np.iinfo(kind).max
     ids = (np.arange(2000) * min(spread, largest // 2000)).astype(kind)
     ids = np.random.default_rng(3).permutation(ids)
-    assert len(CODES.mask(np.zeros(2000, int), key=KEY, ids=ids)) == 2000
+    assert len(CODES.mask(np.zeros(2000, int), **KEYED, ids=ids)) == 2000
     ids[1999] = ids[17]
-    refused(mw.DataError, "1 of 2000 ids", lambda: CODES.mask(np.zeros(2000, int), key=KEY, ids=ids))
+    refused(mw.DataError, "1 of 2000 ids", lambda: CODES.mask(np.zeros(2000, int), **KEYED, ids=ids))
 
 
 @pytest.mark.parametrize(("kind", "reach"), [(np.int8, 100), (np.int16, 20_000)])
 def test_narrow_integers_do_not_wrap_around(kind: Any, reach: int) -> None:
     ids = np.random.default_rng(4).permutation(np.arange(-reach, reach + 1)).astype(kind)
-    assert len(CODES.mask(np.zeros(len(ids), int), key=KEY, ids=ids)) == len(ids)
+    assert len(CODES.mask(np.zeros(len(ids), int), **KEYED, ids=ids)) == len(ids)
 
 
 @pytest.mark.parametrize(
@@ -215,12 +220,12 @@ def test_narrow_integers_do_not_wrap_around(kind: Any, reach: int) -> None:
     [[1], [1, 2, 3], [[1], [2]], 5, [1.0, 2.0], [True, False], [1, None], ["a", None], [None, None], [(1,), (2,)]],
 )
 def test_ids_that_are_none(ids: Any) -> None:
-    refused(mw.DataError, "ids", lambda: CODES.mask([0, 1], key=KEY, ids=ids))
+    refused(mw.DataError, "ids", lambda: CODES.mask([0, 1], **KEYED, ids=ids))
 
 
 @pytest.mark.parametrize("key", [b"", b"short", "x" * 32, 12345, bytearray(8)])
 def test_keys_that_are_none(key: Any) -> None:
-    message = refused(mw.DataError, "key", lambda: CODES.mask([0, 1], key=key, ids=[1, 2]))
+    message = refused(mw.DataError, "key", lambda: CODES.mask([0, 1], key=key, question=QUESTION, ids=[1, 2]))
     assert "short" not in message
     assert "xxxx" not in message
 
@@ -228,15 +233,15 @@ def test_keys_that_are_none(key: Any) -> None:
 def test_key_ids_and_seed_go_together_or_not_at_all() -> None:
     refused(mw.DataError, "key and ids", lambda: CODES.mask([0], key=KEY))
     refused(mw.DataError, "key and ids", lambda: CODES.mask([0], ids=[1]))
-    refused(mw.DataError, "key and seed", lambda: CODES.mask([0], key=KEY, ids=[1], seed=1))
+    refused(mw.DataError, "key and seed", lambda: CODES.mask([0], **KEYED, ids=[1], seed=1))
     refused(mw.DataError, "key and ids", lambda: CODES.mask_batches([[0]], key=KEY))
     refused(mw.DataError, "key and ids", lambda: CODES.mask_batches([[0]], ids=[[1]]))
-    refused(mw.DataError, "key and seed", lambda: CODES.mask_batches([[0]], key=KEY, ids=[[1]], seed=1))
-    refused(mw.DataError, "ids", lambda: list(CODES.mask_batches([[0], [1]], key=KEY, ids=[[1]])))
+    refused(mw.DataError, "key and seed", lambda: CODES.mask_batches([[0]], **KEYED, ids=[[1]], seed=1))
+    refused(mw.DataError, "ids", lambda: list(CODES.mask_batches([[0], [1]], **KEYED, ids=[[1]])))
 
 
 @pytest.mark.parametrize("width", [2, 5, 9, 100])
 def test_keyed_reports_do_not_depend_on_the_length_of_a_slot(width: int) -> None:
     values, ids = values_for(SETS, 2000), np.arange(2000)
-    expected = SETS.mask(values, key=KEY, ids=ids).packed
-    assert (narrow(SETS, width).mask(values, key=KEY, ids=ids).packed == expected).all()
+    expected = SETS.mask(values, **KEYED, ids=ids).packed
+    assert (narrow(SETS, width).mask(values, **KEYED, ids=ids).packed == expected).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from tests.conformance.masking_helpers import CODES, KEY, SETS, refused
+from tests.conformance.masking_helpers import CODES, KEY, KEYED, SETS, refused
 
 
 def test_a_matrix_whose_rows_sum_to_one_is_not_taken_for_one_whose_columns_do() -> None:
@@ -40,13 +40,13 @@ def test_counts_belong_to_their_labels() -> None:
 def test_a_second_evaluation_is_no_second_draw() -> None:
     """Where an engine may evaluate twice, a key makes the second time the first."""
     values, ids = np.arange(1000) % 40, np.arange(1000)
-    assert SETS.mask(values, key=KEY, ids=ids) == SETS.mask(values, key=KEY, ids=ids)
+    assert SETS.mask(values, **KEYED, ids=ids) == SETS.mask(values, **KEYED, ids=ids)
 
 
 def test_neither_seed_nor_key_nor_truth_is_kept() -> None:
-    for reports in (CODES.mask([1, 2], seed=987654321), CODES.mask([1, 2], key=KEY, ids=[1, 2])):
+    for reports in (CODES.mask([1, 2], seed=987654321, question="q"), CODES.mask([1, 2], **KEYED, ids=[1, 2])):
         metadata = reports.to_arrow().schema.metadata
-        assert set(metadata) == {b"maskwell", b"maskwell.design", b"maskwell.randomness"}
+        assert set(metadata) == {b"maskwell", b"maskwell.design", b"maskwell.randomness", b"maskwell.question"}
         stored = b" ".join(metadata.values())
         assert b"987654321" not in stored
         assert KEY not in stored

@@ -5,9 +5,9 @@ whole numbers in any usual spelling (7, +7, 7.0), true and false in either case 
 NaN are missing; the text "NA" or "NaN" is not, unless ``--na`` says so.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from maskwell.cli.output import CommandError
 from maskwell.designs.labels import Label, shown
 from maskwell.errors import DataError
+from maskwell.sampling.ids import count_repeated_blocks, count_repeated_numbers, read_ids, text_blocks
 
 _WHOLE = r"^\s*\+?(-?)0*([0-9]{1,19})(?:\.0*)?\s*$"
 
@@ -121,9 +122,10 @@ class RecordIds:
     whole_numbers: bool = False
     rows: int = 0
     _seen: list[Any] = field(default_factory=list, repr=False)
+    _hash_key: bytes = field(default_factory=lambda: os.urandom(32), repr=False)
 
     def read(self, column: Any) -> Any:
-        """A batch of ids as NumPy whole numbers or texts."""
+        """A batch of ids as NumPy whole numbers or as an Arrow column of text."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -134,8 +136,8 @@ class RecordIds:
         else:
             text = as_text(column, self.name)
             self._refuse(pc.or_(text.is_null(), pc.equal(text, "").fill_null(True)), "is empty")
-            ids = self._numbers(text) if self.whole_numbers else np.array(text.to_pylist(), dtype=object)
-        self._seen.append(ids if ids.dtype.kind in "iu" else _digests(ids))
+            ids = self._numbers(text) if self.whole_numbers else read_ids(text)
+        self._seen.append(ids if isinstance(ids, np.ndarray) else text_blocks(ids, self._hash_key))
         self.rows += len(column)
         return ids
 
@@ -157,16 +159,12 @@ class RecordIds:
 
     def refuse_repeated(self) -> None:
         """After the last batch: every id must have come once."""
-        together = np.sort(np.concatenate(self._seen)) if self._seen else np.empty(0)
-        repeated = int((together[1:] == together[:-1]).sum())
+        together: Any = np.concatenate(self._seen) if self._seen else np.empty(0, np.int64)
+        repeated = count_repeated_numbers(together) if together.ndim == 1 else count_repeated_blocks(together)
         if repeated:
             raise DataError(
                 f"ids must be unique, but {repeated:,} of {len(together):,} in column {self.name!r} repeat another."
             )
-
-
-def _digests(ids: Any) -> Any:
-    return np.array([blake2b(text.encode(), digest_size=16).digest() for text in ids], "S16")
 
 
 def distinct_labels(columns: Iterator[Any], name: str, most: int) -> list[Label]:

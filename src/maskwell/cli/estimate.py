@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskwell.cli.audit import about
+from maskwell.cli.joint_files import side_by_side
 from maskwell.cli.output import (
     STANDARD,
     CommandError,
@@ -21,7 +22,6 @@ from maskwell.cli.output import (
     progress,
     save,
 )
-from maskwell.cli.together import side_by_side
 from maskwell.designs import Design
 from maskwell.errors import EstimationError, ReportError
 
@@ -184,7 +184,7 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     if len(names) < 2 or STANDARD in names:
         raise CommandError("--joint takes two files of reports or more, one for each variable.")
     files = [Reports.read(name) for name in names]
-    together = side_by_side(files, [Path(name).stem for name in names])
+    together = side_by_side(files, names)
     return together.tally(), {file.randomness for file in files}
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from maskwell.cli.joint_files import side_by_side
 from maskwell.cli.output import CommandError, JsonOption, emit_json, in_options
-from maskwell.cli.together import side_by_side
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -62,7 +62,7 @@ def hypothesis(
         wanted = {"independence": "two files (or one of a product design)", "fit": "one file", "groups": "two or more"}
         raise CommandError(f"test {question.value} takes {wanted[question.value]}; got {len(reports)}.")
     files = [Reports.read(path) for path in reports]
-    result = _run(question, files, [path.stem for path in reports], method, permutations, seed)
+    result = _run(question, files, reports, method, permutations, seed)
     if json:
         about = {"question": question.value, "files": [path.name for path in reports]}
         emit_json({**about, **result.as_dict(), "advice": in_options(result.advice)})
@@ -74,7 +74,7 @@ def hypothesis(
 def _run(
     question: Question,
     files: "list[Reports]",
-    names: list[str],
+    paths: list[Path],
     method: Statistic,
     permutations: int,
     seed: int | None,
@@ -85,7 +85,7 @@ def _run(
         return goodness_of_fit(files[0])
     if question is Question.groups:
         return homogeneity_test(files)
-    joint = files[0] if len(files) == 1 else side_by_side(files, names)
+    joint = files[0] if len(files) == 1 else side_by_side(files, paths)
     return independence_test(joint, method.value, permutations, seed)
 
 

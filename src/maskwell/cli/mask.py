@@ -46,6 +46,14 @@ def mask(
     id_column: Annotated[
         str | None, typer.Option("--id-column", help="The column of record ids, for --key-file.")
     ] = None,
+    survey: Annotated[
+        str | None,
+        typer.Option(
+            "--survey",
+            help="The survey's name, for --key-file: with the column's name it says which question was asked. "
+            "Masking the same question again under this key repeats the reports.",
+        ),
+    ] = None,
     integer_ids: Annotated[
         bool,
         typer.Option("--integer-ids", help="Read ids in text (as in CSV) as whole numbers: 7 and 07 are then one id."),
@@ -63,25 +71,29 @@ def mask(
 
     Cells are matched with the design's labels by their text. An empty cell, a null or NaN is missing; "NA" is not,
     unless --na NA says so. The file is read in batches, so it may be larger than memory, and the output appears only
-    when it is complete. With --key-file the report of a record depends on key, design, id and true value alone: a
-    record that is masked again tells nothing new, but whoever holds the key can recover true values.
+    when it is complete. With --key-file the report of a record depends on key, design, question (survey and column), id
+    and true value alone: a record that is masked again tells nothing new unless its answer changed, but whoever holds
+    the key can recover true values.
 
     \b
     Examples:
       maskwell mask persons.csv --column race --design design.json -o reports.parquet
       maskwell mask persons.parquet -c race -d design.json -o - | maskwell estimate -
       head -c 32 /dev/urandom > survey.key
-      maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person -o reports.parquet
+      maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person --survey health-2026 \\
+        -o reports.parquet
     """
     from maskwell.cli.answers import Answers, RecordIds
     from maskwell.cli.data_files import open_table
     from maskwell.report_files import write_reports, write_stream
 
-    _refuse_contradictions(data, design, output, json, key_file, id_column)
+    _refuse_contradictions(data, design, output, json)
+    _refuse_incomplete_keys(key_file, id_column, survey)
     plan = load_design(design)
     key = None if key_file is None else key_file.read_bytes()
     answers = Answers(column, plan.categories, missing is Missing.keep, na or ())
     ids = None if id_column is None else RecordIds(id_column, integer_ids)
+    question = column if survey is None else f"{survey}/{column}"
     columns = [column] if id_column is None else list(dict.fromkeys([column, id_column]))
 
     with (
@@ -103,6 +115,7 @@ def mask(
             (values for values, _ in left),
             key=key,
             ids=None if right is None else (batch for _, batch in right),
+            question=question,
             seed=seed,
             missing=missing.value,
         )
@@ -118,6 +131,7 @@ def mask(
                 "rows": answers.rows,
                 "missing": answers.missing,
                 "randomness": drawn,
+                "question": question,
                 "design": plan.name,
                 "fingerprint": plan.fingerprint,
                 "epsilon": plan.epsilon,
@@ -129,16 +143,24 @@ def mask(
         typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {output}{warning}")
 
 
-def _refuse_contradictions(
-    data: str, design: str, output: str, json: bool, key_file: Path | None, id_column: str | None
-) -> None:
+def _refuse_contradictions(data: str, design: str, output: str, json: bool) -> None:
     if data == STANDARD and design == STANDARD:
         raise CommandError("data and --design cannot both come from standard input; write one to a file.")
-    if (key_file is None) != (id_column is None):
-        raise CommandError("--key-file and --id-column go together: give both, or neither.")
     if output == STANDARD and json:
         raise CommandError("--json and -o - both write to standard output; write the reports to a file.")
     if output == STANDARD and sys.stdout.isatty():
         raise CommandError("-o - writes binary reports, which a terminal cannot show; pipe them on or name a file.")
     if output != STANDARD:
         check_output(Path(output), [data, design])
+
+
+def _refuse_incomplete_keys(key_file: Path | None, id_column: str | None, survey: str | None) -> None:
+    if (key_file is None) != (id_column is None):
+        raise CommandError("--key-file and --id-column go together: give both, or neither.")
+    if key_file is not None and survey is None:
+        raise CommandError(
+            "--key-file needs --survey: a name for this survey, which keeps its questions apart from others that are "
+            "masked with the same key."
+        )
+    if survey is not None and (not survey or "/" in survey):
+        raise CommandError("--survey must be a name without a slash, which separates it from the column's name.")

@@ -215,17 +215,22 @@ class Design(ABC):
         *,
         key: bytes | None = None,
         ids: Any = None,
+        question: str | None = None,
         seed: int | None = None,
         missing: Missing = "refuse",
     ) -> Reports:
         """Draw one report per value.
 
-        Without options the randomness is cryptographic and fresh. With ``key`` and ``ids`` the report of a record
-        depends on (key, design, id, true value) alone; whoever holds the key can recover true values. ``seed`` is for
-        simulations. A missing value is an error unless ``missing="keep"``, which leaves an empty report: non-response
-        is then visible.
+        Without options the randomness is cryptographic and fresh. With ``key``, ``ids`` and ``question`` the report of
+        a record depends on (key, design, question, id, truth) alone; whoever holds the key can recover true values.
+        ``question`` names the survey and the question, and must differ wherever something else is asked: under one
+        key, equal answers to one question have equal reports, so two different reports prove that the answer changed.
+        ``seed`` is for simulations; columns that share a seed need a question each, or they share their noise.
+        A missing value is an error unless ``missing="keep"``, which leaves an empty report: non-response then shows.
         """
-        reports = self._mask(values, Source(key, ids, seed), missing, first=0)
+        source = Source(key, ids, seed, question=question)
+        source.check_answers()
+        reports = self._mask(values, source, missing, first=0)
         if len(reports) and reports.missing is not None and reports.missing.all():
             raise DataError(f"values are missing in all {len(reports)} rows; there is nothing to mask.")
         return reports
@@ -236,6 +241,7 @@ class Design(ABC):
         *,
         key: bytes | None = None,
         ids: Iterable[Any] | None = None,
+        question: str | None = None,
         seed: int | None = None,
         missing: Missing = "refuse",
     ) -> Iterator[Reports]:
@@ -245,22 +251,16 @@ class Design(ABC):
         would give. With a key, ``ids`` yields the ids of each batch; they are checked for duplicates within a batch
         only.
         """
-        Source(key, ids, seed).check()  # now rather than at the first batch
-        return self._masked_batches(batches, key, ids, seed, missing)
+        source = Source(key, ids, seed, question=question)
+        source.check_answers()  # now rather than at the first batch
+        return self._masked_batches(batches, source, missing)
 
-    def _masked_batches(
-        self,
-        batches: Iterable[Any],
-        key: bytes | None,
-        ids: Iterable[Any] | None,
-        seed: int | None,
-        missing: Missing,
-    ) -> Iterator[Reports]:
+    def _masked_batches(self, batches: Iterable[Any], source: Source, missing: Missing) -> Iterator[Reports]:
         first = 0
-        id_batches = iter(ids) if ids is not None else None
+        id_batches = iter(source.ids) if source.ids is not None else None
         for values in batches:
             batch_ids = next(id_batches, ()) if id_batches is not None else None
-            reports = self._mask(values, Source(key, batch_ids, seed), missing, first)
+            reports = self._mask(values, replace(source, ids=batch_ids), missing, first)
             first += len(reports)
             yield reports
 
@@ -273,7 +273,7 @@ class Design(ABC):
         packed = draw(self.plan, column.n, column.codes, stream)
         if column.missing is not None:
             packed[column.missing] = 0
-        return Reports(self, packed, column.missing, stream.randomness)
+        return Reports(self, packed, column.missing, stream.randomness, source.question)
 
     # Storage and identity.
 

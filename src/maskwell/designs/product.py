@@ -137,7 +137,7 @@ class ProductDesign(Design):
 
         masked = []
         for i, (part, column) in enumerate(zip(self.parts, self._columns(values), strict=True)):
-            apart = replace(source, context=f"/{self.fingerprint}/{i}")
+            apart = replace(source, part=f"/{self.fingerprint}/{i}")
             try:
                 masked.append(part._mask(column, apart, missing, first))
             except DataError as error:
@@ -149,7 +149,7 @@ class ProductDesign(Design):
         packed = self.join([reports.packed for reports in masked])
         if absent is not None:
             packed[absent] = 0
-        return Reports(self, packed, absent, masked[0].randomness)
+        return Reports(self, packed, absent, masked[0].randomness, source.question)
 
     def _columns(self, table: Any) -> list[Any]:
         """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""

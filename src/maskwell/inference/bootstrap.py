@@ -69,7 +69,7 @@ def draw_truths(design: Design, proportions: Vector, n: int, seed: int | None) -
     weights = largest_remainder([Fraction(float(p)) for p in proportions / proportions.sum()])
     plan = RowPlan(np.array(weights, object)[:, None], TOTAL)
     nothing = np.zeros(n, np.uint32)
-    stream = Source(seed=seed, context="/truths").stream(design.fingerprint, n)
+    stream = Source(seed=seed, part="/truths").stream(design.fingerprint, n)
     codes = draw(plan, n, lambda start, stop: nothing[start:stop], stream)
     if not isinstance(design, ProductDesign):
         return _labels(design)[codes]

@@ -35,7 +35,21 @@ def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
 
 @njit(nogil=True, cache=True)
 def fill_id_blocks(ids: Array, blocks: Array) -> None:
-    """Whole numbers as 64-bit two's complement, their sign in the last bit of a 128-bit block."""
+    """Whole numbers as 64-bit two's complement; bit 95 of the 128-bit block says that a number is negative."""
     for i in range(len(ids)):
         blocks[i, 0] = np.uint64(ids[i])
-        blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(63)
+        blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(31)
+
+
+@njit(nogil=True, cache=True)
+def join_text_block(data: Array, ends: Array, rows: Array, at: int, is_bytes: int, state: Array) -> None:
+    """Join block ``at`` of each message to its state by XOR: four bytes 2 x length + is_bytes, the text, zeros."""
+    for r in range(len(rows)):
+        start, stop = ends[rows[r]], ends[rows[r] + 1]
+        first = start + 16 * at - 4
+        if at == 0:
+            header = 2 * (stop - start) + is_bytes
+            for b in range(4):
+                state[r, b] ^= np.uint8((header >> (8 * b)) & 255)
+        for b in range(4 if at == 0 else 0, min(16, stop - first)):
+            state[r, b] ^= data[first + b]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import ceil, sqrt
+from math import isqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -83,6 +83,18 @@ def start_of_set(k: int, wanted: int) -> tuple[int, int]:
     return bits, start
 
 
+def words_of_set(k: int, wanted: int) -> int:
+    """Words for the mask and the picks of a set: enough up to three standard deviations of the mask's count."""
+    bits, start = start_of_set(k, wanted)
+    filled = (k - 1) * start >> bits
+    spread = -(-3 * isqrt((k - 1) * start * ((1 << bits) - start)) >> bits)
+    to_add = wanted - filled + spread
+    # A pick adds a member unless it is rejected, the truth, or there already.
+    to_pick = -(-to_add * k * 65536 // ((k - wanted) * (65536 - 65536 % k)))
+    picks = max(to_pick + isqrt(4 * to_pick), spread)
+    return 2 * bits * ((k + 63) // 64) + (picks + 1) // 2
+
+
 class Outcome(NamedTuple):
     """A set of some size with the truth inside or not, and how many other categories are drawn for it."""
 
@@ -123,17 +135,8 @@ class SubsetPlan:
     @cached_property
     def width(self) -> int:
         """Words that all but about one record in a thousand can do with."""
-        return max(self._words(outcome.wanted) for outcome in self._outcomes)
-
-    def _words(self, wanted: int) -> int:
-        bits, start = start_of_set(self.k, wanted)
-        share = start / (1 << bits)
-        spread = 3 * sqrt((self.k - 1) * share * (1 - share))
-        to_add = wanted - (self.k - 1) * share
-        rejected = (65536 % self.k) / 65536
-        add_picks = (to_add + spread) / (1 - wanted / self.k) / (1 - rejected)
-        picks = max(add_picks + 2 * sqrt(add_picks), spread - to_add + 2)
-        return 2 + 2 * bits * ((self.k + 63) // 64) + ceil(picks / 2)
+        first = 2 if len(self._outcomes) > 1 else 0
+        return first + max(words_of_set(self.k, outcome.wanted) for outcome in self._outcomes)
 
     def empty(self, n: int) -> Packed:
         return np.empty((n, (self.k + 7) // 8), np.uint8)
