@@ -46,7 +46,10 @@ def test_a_second_evaluation_is_no_second_draw() -> None:
 def test_neither_seed_nor_key_nor_truth_is_kept() -> None:
     for reports in (CODES.mask([1, 2], seed=987654321, question="q"), CODES.mask([1, 2], **KEYED, ids=[1, 2])):
         metadata = reports.to_arrow().schema.metadata
-        assert set(metadata) == {b"maskwell", b"maskwell.design", b"maskwell.randomness", b"maskwell.question"}
+        assert set(metadata) == {
+            *(b"maskwell", b"maskwell.design", b"maskwell.randomness", b"maskwell.question"),
+            *(b"maskwell.reports", b"maskwell.digest"),
+        }
         stored = b" ".join(metadata.values())
         assert b"987654321" not in stored
         assert KEY not in stored
