@@ -1,14 +1,16 @@
 """The command line: one command per verb, and one clear line on stderr when the input is wrong.
 
-Exit codes: 0 done, 1 ``reproduce`` found an unexplained mismatch (or the reader of a pipe went away), 2 bad input, 70 a
-mistake in Maskwell itself, 130 interrupted. Each command's heavy packages are imported when it runs, so that ``--help``
-and most errors come at once.
+Exit codes: 0 done, 1 ``reproduce`` found an unexplained mismatch, 2 bad input or an output that cannot be written, 70 a
+mistake in Maskwell itself, 130 interrupted, 141 whoever read the output went away. Each command's heavy packages are
+imported when it runs, so that ``--help`` and most errors come at once.
 """
 
 import contextlib
+import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
 
@@ -26,11 +28,15 @@ from maskwell.cli.plan import plan
 from maskwell.cli.release import release
 from maskwell.cli.risk import risk
 from maskwell.cli.showcase import demo, reproduce
-from maskwell.errors import MaskwellError
+from maskwell.cli.streams import flush_error, open_standard_streams
+from maskwell.errors import MaskwellError, SimulationWarning
 
 __all__ = ["app", "main"]
 
-BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 70, 130, 143
+BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED = 2, 70, 130, 141, 143
+
+# What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.
+_WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # The base of Typer's own errors about options; found this way it is right whether Typer brings its own click or not.
 _OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
@@ -73,34 +79,58 @@ app.command("test")(hypothesis)
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A label that the terminal cannot show must not end the program.
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    was_open = open_standard_streams()
     if args is None:
         # Without this a terminated process would leave its temporary file behind.
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        code = get_command(app).main(args=args, prog_name="maskwell", standalone_mode=False)
-        sys.stdout.flush()
+        if not was_open:
+            return _fail("standard output is closed; send it to a file, or to /dev/null if it is not wanted.")
+        code = _run(args)
+        failed = flush_error(sys.stdout)
+        return code if failed is None else _undelivered(failed)
+    except KeyboardInterrupt:
+        return _interrupted()
+    finally:
+        flush_error(sys.stderr)
+
+
+def _run(args: Sequence[str] | None) -> int:
+    """The exit code of a command, whose errors become one line."""
+    try:
+        with warnings.catch_warnings():
+            # What it warns of is in the output of every command that can meet it.
+            warnings.simplefilter("ignore", SimulationWarning)
+            return int(get_command(app).main(args=args, prog_name="maskwell", standalone_mode=False) or 0)
     except _OPTION_ERROR as error:
         where = error.ctx.command_path if getattr(error, "ctx", None) else "maskwell"
         return _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
     except MaskwellError as error:
         return _fail(in_options(str(error)))
     except typer.Abort:
-        code = INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has enough; the interpreter's own last flush must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _interrupted()
+    except SystemExit as stop:
+        # The packages that print leave in this way when their reader has left.
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _undelivered(stop.__context__)
+        raise
     except OSError as error:
-        return _fail(_of_system(error))
+        ours = isinstance(error, BrokenPipeError) or (error.filename is None and error.errno in _WRITING)
+        return _undelivered(error) if ours else _fail(_of_system(error))
     except Exception as error:
         return _internal(error)
-    if code == INTERRUPTED:
-        return _fail("interrupted; no half file is left.", INTERRUPTED)
-    return int(code or 0)
+
+
+def _undelivered(error: OSError) -> int:
+    """Whoever read our output has enough, which is no error; or it cannot be written."""
+    flush_error(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    return _fail(f"standard output could not be written: {error.strerror or type(error).__name__}.")
+
+
+def _interrupted() -> int:
+    return _fail("interrupted; no half file is left.", INTERRUPTED)
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -108,7 +138,8 @@ def _terminate(*_: object) -> NoReturn:
 
 
 def _fail(message: str, code: int = BAD_INPUT) -> int:
-    print("maskwell:", " ".join(message.splitlines()), file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print("maskwell:", " ".join(message.splitlines()), file=sys.stderr)
     return code
 
 

@@ -67,10 +67,13 @@ class Answers:
         import pyarrow as pa
 
         kind = type(self.labels[0])
-        clash = [marker for marker in self.markers if marker in self.labels]
+        spellings = [str(c).lower() if kind is bool else str(c) for c in self.labels]
+        self._spellings = pa.array(spellings, pa.string())
+        # In the spelling of the labels: 7, 07 and +7.0 are all the label 7.
+        spelled = _spelled(pa.array(self.markers, pa.string()), kind).to_pylist()
+        clash = [marker for marker, own in zip(self.markers, spelled, strict=True) if own in spellings]
         if clash:
             raise CommandError(f"--na {clash[0]!r} is a category of the design, so it cannot mean missing as well.")
-        self._spellings = pa.array([str(c).lower() if kind is bool else str(c) for c in self.labels], pa.string())
         self._categories = pa.array(self.labels)
         # A design that declares the empty label asks for empty cells to be a category of their own.
         self._gaps = pa.array([*self.markers, *([] if "" in self.labels else [""])], pa.string())

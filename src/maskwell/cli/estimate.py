@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maskwell.tally import Tally
 
 _PICTURES = (".png", ".svg", ".html")
+_SIMULATED = "Some reports were drawn from a seed: this is a simulation, not a survey."
 
 
 class Method(StrEnum):
@@ -118,6 +119,8 @@ def estimate(
         emit_json(_document(result, limits, drawn, asked))
     elif table == STANDARD:
         typer.echo(_csv(result, limits).encode(), nl=False)
+        if result.tally.simulated:
+            typer.echo(_SIMULATED, err=True)
     else:
         if kind == result.default_interval and not simultaneous:
             typer.echo(in_options(result.summary(level)))
@@ -127,7 +130,7 @@ def estimate(
             title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
             show(estimate_view(result, limits, title))
             if result.tally.simulated:
-                typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
+                typer.echo(_SIMULATED)
 
 
 def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:

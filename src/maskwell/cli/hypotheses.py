@@ -55,7 +55,7 @@ def hypothesis(
       maskwell test fit reports.parquet
       maskwell test groups north.parquet south.parquet
     """
-    from maskwell.reports import Reports
+    from maskwell.reports import Reports, is_simulated
 
     least, most = {Question.independence: (1, 2), Question.fit: (1, 1), Question.groups: (2, 1000)}[question]
     if not least <= len(reports) <= most:
@@ -64,11 +64,14 @@ def hypothesis(
     files = [Reports.read(path) for path in reports]
     result = _run(question, files, reports, method, permutations, seed)
     if json:
-        about = {"question": question.value, "files": [path.name for path in reports]}
+        drawn = sorted({file.randomness for file in files})
+        about = {"question": question.value, "files": [path.name for path in reports], "randomness": drawn}
         emit_json({**about, **result.as_dict(), "advice": in_options(result.advice)})
         return
     typer.echo(in_options(str(result)))
     typer.echo(_verdict(question, result.p_value))
+    if any(is_simulated(file.randomness) for file in files):
+        typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
 
 
 def _run(
