@@ -1,5 +1,6 @@
 """Reports on disk and in the hand: what is written comes back, whole or not at all, and shows itself well."""
 
+import inspect
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import maskwell as mw
+from maskwell import report_files, report_text
 from maskwell.report_files import read_reports, read_stream, write_reports, write_stream
 from tests.conformance.file_helpers import DESIGNS, FORMATS, SETS, every_design, every_format, masked
 from tests.conformance.masking_helpers import refused, values_for
@@ -171,6 +173,134 @@ def test_a_killed_process_leaves_no_half_file(tmp_path: Path, suffix: str) -> No
     assert mw.Reports.read(path) == before
     visible = {file.name for file in tmp_path.iterdir() if not file.name.startswith(".")}
     assert visible == {path.name, "reports.design.json"} if suffix == ".csv" else {path.name}
+
+
+# How they were drawn.
+
+
+def test_seeded_reports_among_others_are_told(tmp_path: Path) -> None:
+    """Nothing that holds a report drawn from a seed passes for a survey."""
+    secure, seeded = SETS.mask([1, 2, 3]), SETS.mask([1, 2], seed=1)
+    with pytest.warns(mw.SimulationWarning, match="simulation only"):
+        reports = mw.Reports.concatenate([secure, seeded])
+    with pytest.warns(mw.SimulationWarning, match="simulation only"):
+        tally = mw.Tally.merge([secure.tally(), seeded.tally()])
+    assert reports.randomness == tally.randomness == reports.tally().randomness == "secure and seeded"
+    assert "secure and seeded" in repr(reports)
+    assert "secure and seeded" in repr(tally)
+    for estimate in (mw.estimate(reports), mw.estimate(tally)):
+        assert "from a seed in part (secure and seeded): for simulation only" in estimate.summary()
+    reports.write(tmp_path / "both.csv")
+    assert mw.Reports.read(tmp_path / "both.csv").randomness == "secure and seeded"
+    with pytest.warns(mw.SimulationWarning):
+        again = mw.Reports.concatenate([reports, secure])
+    assert again.randomness == "secure and seeded"
+
+
+@every_format
+def test_a_summary_of_seeded_reports_says_so(tmp_path: Path, suffix: str) -> None:
+    seeded, path = masked(SETS), tmp_path / f"seeded{suffix}"
+    seeded.write(path)
+    for source in (seeded, seeded.tally(), mw.Reports.read(path), mw.Tally.read(path)):
+        assert "drawn     from a seed: for simulation only" in mw.estimate(source).summary()
+    for drawn in ({}, {"key": bytes(32), "ids": [1, 2, 3]}):
+        reports = every_way(**drawn)
+        reports.write(path)
+        for source in (reports, mw.Tally.read(path)):
+            assert "seed" not in mw.estimate(source).summary()
+
+
+def every_way(**drawn: Any) -> mw.Reports:
+    if "key" in drawn and "question" in inspect.signature(SETS.mask).parameters:
+        drawn["question"] = "a survey/a question"
+    return SETS.mask([1, 2, 3], **drawn)
+
+
+def test_parts_without_a_report_drew_nothing() -> None:
+    """And what was drawn securely or with a key is joined without a warning."""
+    secure, nothing = SETS.mask([1, 2, 3]), SETS.mask([], seed=1)
+    assert mw.Reports.concatenate([nothing, secure, nothing]).randomness == "secure"
+    assert mw.Tally.merge([nothing.tally(), secure.tally()]).randomness == "secure"
+    assert mw.Tally.merge([nothing.tally(), nothing.tally()]).randomness == "seeded"
+    keyed = every_way(key=bytes(32), ids=[1, 2, 3])
+    assert mw.Reports.concatenate([keyed, secure]).randomness == "keyed and secure"
+    assert mw.Tally.from_counts(DESIGNS["matrix"], [1, 2, 3, 4]).randomness == "unknown"
+
+
+def test_parts_of_a_product_are_drawn_as_the_whole() -> None:
+    both = mw.designs.product(SETS, DESIGNS["codes"])
+    tally = both.mask([(1, "NA"), (2, " ")], seed=1).tally()
+    assert tally.marginal(both.names[0]).randomness == "seeded"
+
+
+# Large designs and long labels.
+
+
+def test_csv_of_sets_beyond_sixteen_megabytes(tmp_path: Path) -> None:
+    design, path = mw.designs.minimax(64, epsilon=1), tmp_path / "large.csv"
+    reports = design.mask(np.arange(400_000) % 64, seed=1)
+    reports.write(path)
+    assert mw.Tally.read(path) == reports.tally()
+
+
+@pytest.mark.parametrize("kind", ["sets", "wide sets", "codes", "many rows", "two variables"])
+def test_csv_is_spelled_in_parts_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Whatever the size of a part, the file is the same."""
+    products = {"two variables": mw.designs.product(SETS, DESIGNS["codes"])}
+    design = (DESIGNS | products)[kind]
+    reports = masked(design, 300, gaps=True)
+    reports.write(tmp_path / "whole.csv")
+    spelled: list[int] = []
+    real = report_text.ReportTexts.write
+
+    def write(self: Any, packed: Any) -> Any:
+        texts = real(self, packed)
+        spelled.append(texts.nbytes)
+        return texts
+
+    monkeypatch.setattr(report_text, "_BATCH_BYTES", 20_000)
+    monkeypatch.setattr(report_text.ReportTexts, "write", write)
+    reports.write(tmp_path / "parts.csv")
+    assert len(spelled) > 1 or kind != "wide sets"
+    assert max(spelled) < 30_000
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert mw.Reports.read(tmp_path / "parts.csv") == reports
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_batches_of_wide_sets_hold_few_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    """A report of a thousand categories takes 126 bytes, so no more than 79 fit in 10,000."""
+    reports, path = masked(DESIGNS["wide sets"], 300), tmp_path / f"wide{suffix}"
+    reports.write(path)
+    monkeypatch.setattr(report_files, "_BATCH_BYTES", 10_000)
+    assert max(map(len, read_reports(path)[1])) <= 79
+    reports.write(path)
+    monkeypatch.undo()
+    assert max(map(len, read_reports(path)[1])) <= (79 if suffix == ".arrow" else 300)
+    assert mw.Reports.read(path) == reports
+
+
+def test_a_label_longer_than_a_block(tmp_path: Path) -> None:
+    """And with quotes, which a CSV file doubles."""
+    design = mw.designs.gamma_diagonal(['"' * 1_200_000, "b"], epsilon=1)
+    reports = design.mask(["b"] * 5, seed=2)
+    reports.write(tmp_path / "long.csv")
+    assert mw.Reports.read(tmp_path / "long.csv") == reports
+
+
+LOOK_ALIKE = [[1, "1"], [True, "True"], [-1, "-1"], [" 1", 1], ["a", "A"], ["1", '"1"'], ["", " "]]
+
+
+@pytest.mark.parametrize("labels", LOOK_ALIKE, ids=repr)
+def test_labels_that_look_alike_stay_apart(tmp_path: Path, labels: list[Any]) -> None:
+    design = mw.designs.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], ["yes", "no"], reports=labels)
+    reports = design.mask(["yes", "no", None] * 20, missing="keep", seed=1)
+    reports.write(tmp_path / "alike.csv")
+    again = mw.Reports.read(tmp_path / "alike.csv")
+    assert again == reports
+    assert [(type(a), a) for a in again.decode()] == [(type(a), a) for a in reports.decode()]
+    texts = {line for line in (tmp_path / "alike.csv").read_text().splitlines()[1:] if line}
+    assert len(texts) == 2
 
 
 # In the hand.

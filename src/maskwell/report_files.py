@@ -31,7 +31,7 @@ FORMAT = "2"
 SUFFIXES = (".parquet", ".arrow", ".csv")
 _COLUMN = "report"
 _PREFIX = "maskwell."
-_BATCH_ROWS, _BATCH_BYTES = 1 << 18, 1 << 24
+_WRITTEN_ROWS, _READ_ROWS, _BATCH_BYTES = 1 << 20, 1 << 18, 1 << 24
 
 
 def to_table(reports: Reports) -> Any:
@@ -71,11 +71,11 @@ def _schema(design: Design, metadata: dict[str, str]) -> Any:
     return pa.schema([pa.field(_COLUMN, _arrow_type(design))], metadata)
 
 
-def _batch_rows(design: Design) -> int:
+def _batch_rows(design: Design, most: int) -> int:
     """How many reports are held at a time, such that memory is bounded whatever the design."""
     empty = design.plan.empty(0)
     width = empty.dtype.itemsize * math.prod(empty.shape[1:])
-    return max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
+    return max(1, min(most, _BATCH_BYTES // width))
 
 
 def _to_batch(reports: Reports, schema: Any) -> Any:
@@ -188,7 +188,7 @@ class _Sealed:
         self._first, self._rest = first, rest
 
     def __iter__(self) -> Iterator[Reports]:
-        rows = _batch_rows(self.design)
+        rows = _batch_rows(self.design, _WRITTEN_ROWS)
         for batch in _with(self._first, self._rest):
             if batch.design != self.design or _drawn(batch) != _drawn(self._first):
                 raise ReportError(
@@ -279,7 +279,7 @@ def _decoded(
     stamp = {key: value for key, value in metadata.items() if key not in about}
 
     def batches() -> Iterator[Reports]:
-        rows, first_row = _batch_rows(design), 0
+        rows, first_row = _batch_rows(design, _READ_ROWS), 0
         for batch, own in raw(rows):
             stamp.update(_own(own))
             for start in range(0, len(batch), rows):

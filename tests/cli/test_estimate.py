@@ -124,3 +124,19 @@ def test_estimate_refuses(run: Run, files: Path, options: list[str], about: list
     before = sorted(Path().iterdir())
     assert_refused(run("estimate", "reports.parquet", *options), *about)
     assert sorted(Path().iterdir()) == before
+
+
+def test_reports_from_a_seed_are_told_in_every_form(run: Run, files: Path) -> None:
+    """Also where some of them are and others are not, which the library warns of."""
+    mw.plan(LABELS, mw.LDP(2)).mask(LABELS * 500).write(files / "secure.parquet")
+    for names in (["reports.parquet"], ["reports.parquet", "secure.parquet"]):
+        assert "for simulation only" in run("estimate", *names).text
+        assert "this is a simulation" in run("estimate", *names, "--interval", "wald").text
+        table = run("estimate", *names, "--csv", "-")
+        assert b"simulation" not in table.out
+        assert table.err.count("\n") == 1
+        assert "this is a simulation" in table.err
+    assert run("estimate", *names, "--json").json["randomness"] == ["secure", "seeded"]
+    alone = run("estimate", "secure.parquet")
+    assert "simulation" not in alone.text
+    assert alone.err == ""

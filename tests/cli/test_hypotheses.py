@@ -48,10 +48,12 @@ def test_independence_is_the_library_s(run: Run, method: Any) -> None:
     assert ran.json == {
         "question": "independence",
         "files": ["smoker.parquet", "sick.arrow"],
+        "randomness": ["seeded"],
         **expected.as_dict(),
         "advice": in_options(expected.advice),
     }
     text = run("test", "independence", "smoker.parquet", "sick.arrow", "--method", method).text
+    assert "drawn from a seed" in text
     assert text.startswith(f"{method}: statistic {expected.statistic:.4f}")
     assert "associated" in text
     assert "5 %" in text

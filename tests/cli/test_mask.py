@@ -250,3 +250,12 @@ def test_a_changed_design_file_is_refused(run: Run, files: Path, name: str) -> N
     Path("changed.json").write_text(json.dumps(matrix))
     args = ["changed.json"] if name == "audit" else ["answers.csv", "-c", "colour", "-d", "changed.json", "-o", "o.csv"]
     assert_refused(run(name, *args), "changed.json", "sum to")
+
+
+@pytest.mark.parametrize("marker", ["1", "01", "+1", "1.0", " 1 "])
+def test_what_means_missing_is_no_category_in_any_spelling(run: Run, files: Path, marker: str) -> None:
+    """The label 1 is a number, and what --na gives is text."""
+    Path("numbers.json").write_text(mw.plan(3, mw.LDP(1)).to_json())
+    Path("numbers.csv").write_text("x\n0\n1\n2\n")
+    options = ["-c", "x", "-d", "numbers.json", "-o", "o.csv", "--missing", "keep", "--na", marker]
+    assert_refused(run("mask", "numbers.csv", *options), "is a category of the design")
