@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 import maskwell as mw
 from maskwell import designs
+from maskwell.auditing import empirical
 from maskwell.auditing.empirical import audit_sampler, draws_needed
 from tests.conformance.members import MEMBERS
 from tests.statistics_helpers import binomial_p_values
@@ -164,6 +166,31 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
     sampler = designs.gamma_diagonal(2, gamma=3)
     alarms = sum(audit_sampler(sampler, n=2_000, confidence=0.9, seed=seed).flagged for seed in range(300))
     assert alarms <= 30 or binomial_p_values(np.array([alarms]), 300, 0.1)[0] > FALSE_ALARM
+
+
+def least_ratio(counts: tuple[int, int], draws: tuple[int, int], error: float) -> float:
+    """The logarithm of the ratio of two Clopper-Pearson limits, each wrong with this chance, by scipy."""
+    first, second = (stats.binomtest(*pair) for pair in zip(counts, draws, strict=True))
+    limits = [test.proportion_ci(1 - 2 * error, method="exact") for test in (first, second)]
+    return float(np.log(limits[0].low / limits[1].high))
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.999])
+@pytest.mark.parametrize("design", [designs.gamma_diagonal(2, gamma=3), designs.minimax(6, epsilon=1.0)])
+def test_the_error_is_shared_out_over_both_limits_of_all_comparisons(design: mw.Design, confidence: float) -> None:
+    found = audit_sampler(design, n=20_000, confidence=confidence, seed=3)
+    share = (1 - confidence) / (2 * found.comparisons)
+    assert found.comparisons > 1
+    assert found.epsilon_lower == pytest.approx(least_ratio(found.counts, found.draws, share), rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_another_split_of_the_error_is_noticed(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    """Mutants: half and twice the error for each limit."""
+    honest = empirical.error_share
+    monkeypatch.setattr(empirical, "error_share", lambda *given: factor * honest(*given))
+    with pytest.raises(AssertionError):
+        test_the_error_is_shared_out_over_both_limits_of_all_comparisons(designs.gamma_diagonal(2, gamma=3), 0.9)
 
 
 # How it looks at reports.

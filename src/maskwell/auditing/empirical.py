@@ -103,9 +103,8 @@ def audit_sampler(
         search.add(codes, cells)
     chosen = search.worst(_COMPARISONS)
     hits, draws = _tested(draw, reader, chosen, n - first)
-    bounds = [
-        _bound(*hit, *drawn, (1 - confidence) / (2 * len(chosen))) for hit, drawn in zip(hits, draws, strict=True)
-    ]
+    error = error_share(confidence, len(chosen))
+    bounds = [_bound(*hit, *drawn, error) for hit, drawn in zip(hits, draws, strict=True)]
     at = int(np.argmax(bounds))
     labels: Sequence[Any] = sampler.categories if isinstance(sampler, Design) else range(k)
     return EmpiricalAudit(
@@ -139,7 +138,7 @@ def draws_needed(
             f"claimed = {claimed:.6g} is not exceeded by chances {chance:.6g} and {other_chance:.6g}; "
             "no number of draws shows an excess that is not there."
         )
-    quantiles = ndtri(1 - (1 - confidence) / (2 * _COMPARISONS)) * (
+    quantiles = ndtri(1 - error_share(confidence, _COMPARISONS)) * (
         math.sqrt((1 - chance) / chance) + math.sqrt((1 - other_chance) / other_chance)
     ) + ndtri(power) * math.sqrt((1 - chance) / chance + (1 - other_chance) / other_chance)
     return math.ceil(2 * (float(quantiles) / excess) ** 2 / (1 - _SEARCH_SHARE))
@@ -218,6 +217,15 @@ def _tested(
         [tuple(row[turn].tolist()) for row, turn in zip(hits, turned, strict=True)],
         [tuple(draws[turn].tolist()) for turn in turned],
     )
+
+
+def error_share(confidence: float, comparisons: int) -> float:
+    """The error that each limit may have so that all of them hold together: two for each comparison (Bonferroni).
+
+    >>> error_share(0.75, 5)
+    0.025
+    """
+    return (1 - confidence) / (2 * comparisons)
 
 
 def _bound(hits: int, other_hits: int, draws: int, other_draws: int, error: float) -> float:
