@@ -41,7 +41,7 @@ def together(first: str = "smoker.parquet", second: str = "sick.arrow") -> mw.Re
 # Independence
 
 
-@pytest.mark.parametrize("method", ["lrt", "pearson", "bonferroni"])
+@pytest.mark.parametrize("method", ["score", "lrt", "pearson", "bonferroni"])
 def test_independence_is_the_library_s(run: Run, method: Any) -> None:
     ran = run("test", "independence", "smoker.parquet", "sick.arrow", "--method", method, "--json")
     expected = mw.independence_test(together(), method)
@@ -59,8 +59,21 @@ def test_independence_is_the_library_s(run: Run, method: Any) -> None:
     assert "5 %" in text
 
 
-def test_the_likelihood_ratio_is_used_if_nothing_is_said(run: Run) -> None:
-    assert run("test", "independence", "smoker.parquet", "sick.arrow", "--json").json["method"] == "lrt"
+def test_what_was_chosen_is_said_if_nothing_was_asked(run: Run) -> None:
+    """1,500 reports have the limiting law; of 12 one variable is shuffled, to the same result each time."""
+    found = run("test", "independence", "smoker.parquet", "sick.arrow", "--json").json
+    assert (found["method"], found["permutations"]) == ("score", 0)
+    assert "limiting law" in found["choice"]
+    assert "chi-squares" in found["reference"]
+    D.direct(3).mask([0, 1, 2, 0, 1, 2] * 2).write("few.parquet")
+    few = run("test", "independence", "few.parquet", "few.parquet", "--json").json
+    assert few == run("test", "independence", "few.parquet", "few.parquet", "--json").json
+    assert few["permutations"] == 999
+    assert few["reference"] == "999 permutations"
+    assert (
+        "chosen: 999 shuffles of one variable, because"
+        in run("test", "independence", "few.parquet", "few.parquet").text
+    )
 
 
 def test_a_joint_file_needs_no_second(run: Run) -> None:
@@ -68,7 +81,7 @@ def test_a_joint_file_needs_no_second(run: Run) -> None:
     assert found["p_value"] == mw.independence_test(read("joint.parquet")).p_value
 
 
-@pytest.mark.parametrize("method", ["lrt", "lrt-moments", "pearson", "bonferroni"])
+@pytest.mark.parametrize("method", ["score", "lrt", "lrt-moments", "pearson", "bonferroni"])
 def test_seeded_permutations_repeat(run: Run, method: Any) -> None:
     options = ["--method", method, "--permutations", 49, "--seed", 5]
     args = ["test", "independence", "smoker.parquet", "sick.arrow", *options]
@@ -90,10 +103,10 @@ def test_unseeded_permutations_differ(run: Run) -> None:
 
 def test_advice_names_the_option(run: Run) -> None:
     D.direct(3).mask([0, 1, 2, 0, 1, 2]).write("few.parquet")
-    args = ["test", "independence", "few.parquet", "few.parquet"]
-    assert "pass --permutations 999" in run(*args).text
+    args = ["test", "independence", "few.parquet", "few.parquet", "--method", "lrt"]
+    assert "use --method score or pass --permutations 999" in run(*args).text
     assert "pass --permutations 999" in run(*args, "--json").json["advice"]
-    assert_refused(run(*args, "--method", "lrt-moments"), "--permutations 999", "no known distribution")
+    assert_refused(run(*args[:-1], "lrt-moments"), "--permutations 999", "no known distribution")
 
 
 def test_who_is_missing_from_one_file_is_left_out(run: Run) -> None:

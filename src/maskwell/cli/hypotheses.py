@@ -25,6 +25,7 @@ class Question(StrEnum):
 class Statistic(StrEnum):
     """Which statistic decides about independence."""
 
+    score = "score"
     lrt = "lrt"
     lrt_moments = "lrt-moments"
     pearson = "pearson"
@@ -34,10 +35,13 @@ class Statistic(StrEnum):
 def hypothesis(
     question: Annotated[Question, typer.Argument(help="What to test.")],
     reports: Annotated[list[Path], typer.Argument(help="Files of reports.")],
-    method: Annotated[Statistic, typer.Option("--method", help="The statistic for independence.")] = Statistic.lrt,
+    method: Annotated[Statistic, typer.Option("--method", help="The statistic for independence.")] = Statistic.score,
     permutations: Annotated[
-        int, typer.Option("--permutations", min=0, help="Calibrate by this many shuffles; 999 is usual.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--permutations", min=0, help="Calibrate by this many shuffles; score chooses if nothing is said."
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles.")] = None,
     json: JsonOption = False,
 ) -> None:
@@ -50,6 +54,7 @@ def hypothesis(
 
     \b
     Examples:
+      maskwell test independence gender.parquet income.parquet
       maskwell test independence gender.parquet income.parquet --method pearson
       maskwell test independence gender.parquet income.parquet --permutations 999
       maskwell test fit reports.parquet
@@ -79,7 +84,7 @@ def _run(
     files: "list[Reports]",
     paths: list[Path],
     method: Statistic,
-    permutations: int,
+    permutations: int | None,
     seed: int | None,
 ) -> "HypothesisTest":
     from maskwell.inference import goodness_of_fit, homogeneity_test, independence_test

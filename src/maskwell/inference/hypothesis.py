@@ -24,13 +24,23 @@ class HypothesisTest:
     advice: str = ""
     mean: float = 1.0
     """What the statistic is divided by before its chi-square tail is taken: its mean per degree of freedom."""
+    law: str = ""
+    """What the statistic was compared with, where that is neither a chi-square law nor exact tails nor shuffles."""
+    choice: str = ""
+    """What the test chose by itself, and why."""
+
+    @property
+    def reference(self) -> str:
+        """What the statistic was compared with."""
+        if self.permutations:
+            return f"{self.permutations} permutations"
+        if self.df is None or self.law:
+            return self.law or "exact tails"
+        return f"chi-square, {self.df} df" + (f" after division by {self.mean:.4f}" if self.mean >= 1.0001 else "")
 
     def __str__(self) -> str:
-        exact = f"{self.permutations} permutations" if self.permutations else "exact tails"
-        divided = f" after division by {self.mean:.4f}" if self.mean >= 1.0001 else ""
-        reference = f"chi-square, {self.df} df{divided}" if self.df is not None and not self.permutations else exact
-        text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({reference})"
-        return f"{text}\n{self.advice}" if self.advice else text
+        text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
+        return "\n".join(line for line in (text, self.choice, self.advice) if line)
 
     def summary(self) -> str:
         """The result in plain text: the same as ``str``."""
@@ -46,6 +56,8 @@ class HypothesisTest:
             "permutations": self.permutations,
             "advice": self.advice,
             "mean": self.mean,
+            "reference": self.reference,
+            "choice": self.choice,
         }
 
 

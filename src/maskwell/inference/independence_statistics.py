@@ -1,4 +1,4 @@
-"""The four statistics of a table of report pairs, each with its reference distribution.
+"""Four statistics of a table of report pairs, each with its reference distribution.
 
 A statistic is a function of a table with the margins held fixed, so that shuffled tables go through it unchanged.
 """
@@ -24,8 +24,23 @@ from maskwell.tally import Tally
 
 ENOUGH = 10.0  # open answers that the rarest pair of categories must be worth for lrt to keep its level on both sides
 _MOST_CELLS = 1_000_000
+_MOST_PAIRS = 50_000_000
 _FLOOR = 1e-12
 _LARGE_COUNT = 50.0
+
+
+def two_variables(tally: Tally | Reports) -> Tally:
+    """The tally of two variables, one whole count for each distinct pair of reports."""
+    counted = tally.tally() if isinstance(tally, Reports) else tally
+    design = getattr(counted, "design", None)
+    if not isinstance(design, ProductDesign) or len(design.parts) != 2 or counted.kept_patterns is None:
+        raise EstimationError("independence_test needs the reports or the tally of a product of two designs.")
+    if counted.squares is not None or counted.n < 2:
+        raise EstimationError("independence_test needs at least 2 unweighted reports.")
+    counts = counted.kept_patterns.counts
+    if (counts != np.round(counts)).any():
+        raise EstimationError("independence_test needs whole counts of reports; this tally has parts of reports.")
+    return counted
 
 
 @dataclass(frozen=True)
@@ -38,19 +53,22 @@ class Pairs:
 
     @staticmethod
     def of(tally: Tally | Reports) -> Pairs:
-        counted = tally.tally() if isinstance(tally, Reports) else tally
-        design = getattr(counted, "design", None)
-        if not isinstance(design, ProductDesign) or len(design.parts) != 2 or counted.kept_patterns is None:
-            raise EstimationError("independence_test needs the reports or the tally of a product of two designs.")
-        if counted.squares is not None or counted.n < 2:
-            raise EstimationError("independence_test needs at least 2 unweighted reports.")
+        counted = two_variables(tally)
+        design, kept = counted.design, counted.kept_patterns
+        assert isinstance(design, ProductDesign)
+        assert kept is not None
         codes, distinct = [], []
-        for packed in design.split(counted.kept_patterns.packed):
+        for packed in design.split(kept.packed):
             keys, inverse = np.unique(packed, axis=0, return_inverse=True)
             codes.append(inverse.ravel())
             distinct.append(keys)
+        if len(distinct[0]) * len(distinct[1]) > _MOST_PAIRS:
+            raise EstimationError(
+                f"there are {len(distinct[0]):,} x {len(distinct[1]):,} pairs of different reports, too many for this "
+                "statistic; use method='score'."
+            )
         table = np.zeros((len(distinct[0]), len(distinct[1])), np.int64)
-        np.add.at(table, tuple(codes), counted.kept_patterns.counts)
+        np.add.at(table, tuple(codes), kept.counts.astype(np.int64))
         return Pairs(table, (design.parts[0], design.parts[1]), (distinct[0], distinct[1]))
 
     @cached_property
@@ -173,8 +191,11 @@ def _deviance_table() -> tuple[Vector, Vector]:
     return grid, np.append(0.0, means)
 
 
-_RARE = "some pairs of categories are rare for this design and sample: the test is conservative; pass permutations=999"
-_POOLED = "sparse cells were pooled: the test is conservative; pass permutations=999"
+_RARE = (
+    "some pairs of categories are rare for this design and sample: the test is conservative; use method='score' or "
+    "pass permutations=999"
+)
+_POOLED = "sparse cells were pooled: the test is conservative; use method='score' or pass permutations=999"
 
 
 def _moment_ratio(pairs: Pairs) -> Statistic:
