@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from maskwell.reports import Reports
 
 MATRIX_CELLS = 10_000_000
+SUM_TOLERANCE = 1e-9  # by which proportions may miss a sum of 1
 Method = Literal["linear", "moments"]
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -52,6 +53,13 @@ class Scores(Protocol):
 
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         """Its diagonal alone, without the k x k matrix."""
+        ...
+
+    def holds_at(self, proportions: Vector) -> bool:
+        """Whether ``second_moment - p p'`` is sure to be a covariance at p: in the simplex always, outside it at times.
+
+        An estimate from a design with as many reports as categories can lie outside and still fit the reports exactly.
+        """
         ...
 
     def by_truth(self) -> NDArray[np.float64]:

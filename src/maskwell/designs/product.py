@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Missing
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError
@@ -298,6 +298,9 @@ class ProductScores:
         order = [2 * i for i in range(d)] + [2 * i + 1 for i in range(d)]
         moment: Matrix = table.transpose(order).reshape(self.design.k, self.design.k)
         return moment
+
+    def holds_at(self, proportions: Vector) -> bool:
+        return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (proportions >= 0).all())
 
     def by_truth(self) -> NDArray[np.float64]:
         raise EstimationError("joint scores keep their moments by variable.")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Label, shown
 from maskwell.errors import EstimationError
 from maskwell.sampling.plans import Packed, code_type
@@ -124,6 +124,10 @@ class RowScores:
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         diagonal: Vector = self.estimator**2 @ (self.matrix @ proportions)
         return diagonal
+
+    def holds_at(self, proportions: Vector) -> bool:
+        """Wherever the reports have chances: none negative, and 1 together."""
+        return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (self.matrix @ proportions >= 0).all())
 
     def by_truth(self) -> NDArray[np.float64]:
         moments: NDArray[np.float64] = np.einsum(

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import as_labels
 from maskwell.errors import DesignError, EstimationError
 from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
@@ -300,6 +300,19 @@ class SubsetScores:
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         d0, d1, _, _ = self._moments
         return d0 + d1 * proportions
+
+    def holds_at(self, proportions: Vector) -> bool:
+        if abs(proportions.sum() - 1) > SUM_TOLERANCE:
+            return False
+        d0, d1, e0, e1 = self._moments
+        own = d0 - e0 + (d1 - 2 * e1) * proportions
+        sums = self.design.k * self.base + self.slope * np.array(self.design.sizes)
+        if own.min() <= 0 or np.abs(sums - 1).max() > SUM_TOLERANCE:
+            return bool((proportions >= 0).all())
+        # Where scores sum to 1 their sum has no variance, and for u that sums to 0 the rest is
+        # u' (second moment - p p') u = sum(own u^2) - (p . u)^2.
+        centred = proportions - (proportions / own).sum() / (1 / own).sum()
+        return bool((centred**2 / own).sum() <= 1)
 
     def by_truth(self) -> NDArray[np.float64]:
         k = self.design.k

@@ -1,17 +1,13 @@
-"""Did respondents follow the design, and do groups differ?"""
+"""Did respondents follow the design?"""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import HypothesisTest, chi_square_tail, most_likely, pool
-from maskwell.inference.linear import estimate
 from maskwell.reports import Reports
 from maskwell.tally import Tally
 
@@ -34,7 +30,7 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     if counted.n == 0 or counted.squares is not None:
         raise EstimationError("goodness_of_fit needs unweighted reports.")
     if patterns is not None and design.report_count() <= _MOST_ROWS:
-        observed = _by_row(design, counted)
+        observed = counts_by_row(counted)
         shares = most_likely(design.relative_rows(patterns.packed), patterns.counts)
         free = int(np.count_nonzero(shares)) - 1
         return _compare("reports", observed, counted.n * (design.matrix() @ shares), free)
@@ -47,8 +43,9 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     raise EstimationError(f"{design.name} with k={design.k} {remedy}.")
 
 
-def _by_row(design: Design, tally: Tally) -> NDArray[np.float64]:
-    """Counts of all possible reports, in the order of the matrix."""
+def counts_by_row(tally: Tally) -> NDArray[np.float64]:
+    """Counts of all possible reports, in the order of the matrix, of a tally that keeps its distinct reports."""
+    design = tally.design
     if tally.counts.ndim == 1 and not design.keeps_patterns:
         return tally.counts.astype(float)
     assert tally.patterns is not None
@@ -72,21 +69,3 @@ def _compare(what: str, observed: NDArray[np.float64], expected: NDArray[np.floa
     seen, due = np.bincount(pools, observed), np.bincount(pools, expected)
     statistic = float(((seen - due) ** 2 / due).sum())
     return HypothesisTest(f"goodness of fit of {what}", statistic, df, chi_square_tail(statistic, df))
-
-
-def homogeneity_test(tallies: Sequence[Tally | Reports]) -> HypothesisTest:
-    """Test whether groups, each asked with a design for the same categories, have the same proportions (Wald)."""
-    estimates = [estimate(tally) for tally in tallies]
-    if len(estimates) < 2:
-        raise EstimationError("homogeneity_test needs at least two groups.")
-    labels = estimates[0].design.categories
-    if any(group.design.categories != labels for group in estimates):
-        raise EstimationError("homogeneity_test needs the same categories, in the same order, in every group.")
-    # The last category follows from the others; what is left has a regular covariance.
-    values = [group.proportions[:-1] for group in estimates]
-    weights = [np.linalg.pinv(group.covariance[:-1, :-1]) for group in estimates]
-    total = np.linalg.pinv(np.sum(weights, axis=0))
-    common = total @ np.sum([w @ v for w, v in zip(weights, values, strict=True)], axis=0)
-    statistic = float(sum((v - common) @ w @ (v - common) for w, v in zip(weights, values, strict=True)))
-    df = (len(estimates) - 1) * (len(labels) - 1)
-    return HypothesisTest("homogeneity (Wald)", statistic, df, chi_square_tail(statistic, df))

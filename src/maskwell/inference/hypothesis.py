@@ -18,7 +18,7 @@ class HypothesisTest:
 
     method: str
     statistic: float
-    df: int | None
+    df: float | None
     p_value: float
     permutations: int = 0
     advice: str = ""
@@ -28,15 +28,23 @@ class HypothesisTest:
     """What the statistic was compared with, where that is neither a chi-square law nor exact tails nor shuffles."""
     choice: str = ""
     """What the test chose by itself, and why."""
+    draws: int = 0
+    """Samples drawn under the hypothesis that the p-value comes from; 0 where it comes from none."""
+    p_error: float = 0.0
+    """The standard error that so few permutations or draws leave the p-value with, where it is known."""
 
     @property
     def reference(self) -> str:
         """What the statistic was compared with."""
+        error = f", standard error of p {self.p_error:.2g}" if self.p_error else ""
         if self.permutations:
-            return f"{self.permutations} permutations"
+            return f"{self.permutations} permutations{error}"
+        if self.draws:
+            return f"{self.draws} samples drawn under the hypothesis{error}"
         if self.df is None or self.law:
             return self.law or "exact tails"
-        return f"chi-square, {self.df} df" + (f" after division by {self.mean:.4f}" if self.mean >= 1.0001 else "")
+        divided = f" after division by {self.mean:.4f}" if abs(self.mean - 1) >= 1e-4 else ""
+        return f"chi-square, {self.df:.4g} df{divided}"
 
     def __str__(self) -> str:
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
@@ -58,10 +66,12 @@ class HypothesisTest:
             "mean": self.mean,
             "reference": self.reference,
             "choice": self.choice,
+            "draws": self.draws,
+            "p_error": self.p_error,
         }
 
 
-def chi_square_tail(statistic: float, df: int) -> float:
+def chi_square_tail(statistic: float, df: float) -> float:
     """The chance that a chi-square variable exceeds the statistic."""
     from scipy.special import chdtrc
 

@@ -1,8 +1,8 @@
 """Linear estimators: unbiased, therefore not clipped, with the exact covariance of the design.
 
 The estimate is the mean of the reports' scores L, so n times its covariance is ``E[L L'] - p p'``, evaluated at the
-estimate. With sampling weights it is the Hájek mean and its linearised variance (Kish's ``sum w^2 / (sum w)^2`` in
-place of 1/n).
+estimate or, where that is no covariance, at the nearest proportions in the simplex. With sampling weights it is the
+Hájek mean and its linearised variance (Kish's ``sum w^2 / (sum w)^2`` in place of 1/n).
 """
 
 from __future__ import annotations
@@ -87,36 +87,37 @@ class LinearEstimate(Estimate):
         return self.scores.mean(self.tally.scored_counts)
 
     @cached_property
-    def _centre(self) -> Vector:
-        """Where one report's second moments are taken; for weighted tallies, the mean under squared weights."""
-        return self.proportions if self.tally.squares is None else self.scores.mean(self.tally.scored_squares)
+    def _moment_points(self) -> tuple[Vector, Vector]:
+        """Where moments are taken: the proportions, and with weights the mean under squared weights.
 
-    def _covariance_at(self, centre: Vector) -> Matrix:
-        p, q = self.proportions, centre
-        spread = self.scores.second_moment(q) - np.outer(q, p) - np.outer(p, q) + np.outer(p, p)
+        Outside the simplex the moments may be those of no population, and few reports that all show the same have no
+        variance. Both points then move to the simplex together: variances alone would leave no covariance.
+        """
+        p = self.proportions
+        q = p if self.tally.squares is None else self.scores.mean(self.tally.scored_squares)
+        squares = self.scores.second_moment_diagonal(q)
+        clear = bool((squares - 2 * p * q + p**2 > _ROUND_OFF * squares).all()) or not self.design.added_variance
+        return (p, q) if clear and self.scores.holds_at(q) else (project(p), project(q))
+
+    def covariance_at(self, proportions: Vector) -> Matrix:
+        """The covariance that the estimate would have in a population with these proportions."""
+        centre = proportions if self.tally.squares is None else self._moment_points[1]
+        off = centre - proportions
+        spread = self.scores.second_moment(centre) - np.outer(centre, centre) + np.outer(off, off)
         result: Matrix = spread / self.effective_n
         return result
 
     @cached_property
     def variances(self) -> Vector:
         """The variances alone, without forming the k x k covariance."""
-        p, q = self.proportions, self._centre
-        squares = self.scores.second_moment_diagonal(q)
-        variances: Vector = (squares - 2 * p * q + p**2) / self.effective_n
-        clear = variances * self.effective_n > _ROUND_OFF * squares
-        if clear.all() or not self.design.added_variance:
-            return np.maximum(variances, 0)
-        # A few reports can put the estimate where no population has this variance, or all show the same and have none.
-        inside = project(p)
-        nearest = (self.scores.second_moment_diagonal(inside) - inside**2) / self.effective_n
-        return np.where(clear, variances, np.maximum(nearest, 0))
+        p, q = self._moment_points
+        spread = self.scores.second_moment_diagonal(q) - q**2 + (q - p) ** 2
+        return np.maximum(spread / self.effective_n, 0.0)
 
-    @cached_property
+    @property
     def covariance(self) -> Matrix:
         """The covariance matrix of the estimated proportions."""
-        matrix = self._covariance_at(self._centre)
-        np.fill_diagonal(matrix, self.variances)
-        return matrix
+        return self.covariance_at(self._moment_points[0])
 
     @property
     def cov_type(self) -> str:

@@ -9,7 +9,7 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Vector
 from maskwell.inference import estimate, independence_test
-from maskwell.inference.bootstrap import draw_truths
+from maskwell.inference.draws import draw_truths
 from maskwell.inference.hypothesis import chi_square_tail
 from maskwell.planning.dummies import dummy_respondents, guaranteed_coverage
 from maskwell.published.model import Explanation, Row, Simulated, Value

@@ -22,7 +22,7 @@ from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.conditional import ConditionalDesign
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate
-from maskwell.inference.bootstrap import draw_truths
+from maskwell.inference.draws import draw_truths
 from maskwell.published.model import Explanation, Row, Simulated, Value
 from maskwell.sampling.entropy import Source
 

@@ -1,0 +1,81 @@
+"""Scores of groups from their linear estimates: for tallies with weights, or without their distinct reports.
+
+A linear estimate is a mean of scores with a known covariance S at the common population. Its score about that
+population is ``S^+ (estimate - population)`` and its information ``S^+``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.product import ProductDesign
+from maskwell.inference.draws import derived_seed, draw_codes
+from maskwell.inference.group_scores import Comparison, GroupScores, scaled
+from maskwell.inference.linear import LinearEstimate, estimate
+from maskwell.inference.simplex import project
+from maskwell.sampling.entropy import Source
+from maskwell.sampling.plans import draw as draw_reports
+from maskwell.tally import Tally
+
+_RANK_TOLERANCE = 1e-10
+# Beyond so many reports a draw of a group's mean is a draw from the normal distribution.
+_LARGE_GROUP = 20_000
+_BATCH_CELLS = 1 << 22
+
+
+def linear(tallies: list[Tally], seed: int) -> Comparison:
+    """Compare linear estimates."""
+    found = [estimate(tally) for tally in tallies]
+    groups = [group for group in found if isinstance(group, LinearEstimate)]
+    worth = np.array([group.effective_n / (1 + group.design.added_variance) for group in groups])
+    # Of proportions that are none below 0, so that whatever a group shows has a share.
+    shares: Vector = worth @ np.array([project(group.proportions) for group in groups]) / worth.sum()
+    n = sum(group.effective_n for group in groups)
+    roots = scaled(shares, n)
+    inverses = [
+        np.linalg.pinv(group.covariance_at(shares), rcond=_RANK_TOLERANCE, hermitian=True) * roots for group in groups
+    ]
+    sums = [inverse.T @ (group.proportions - shares) for inverse, group in zip(inverses, groups, strict=True)]
+    scores = GroupScores(np.array(sums), np.array([inverse * roots[:, None] for inverse in inverses]))
+    leverage = max((group.design.k - 1) / group.effective_n for group in groups)
+    weighted = any(tally.squares is not None or tally.n != int(tally.n) for tally in tallies)
+    joint = any(isinstance(tally.design, ProductDesign) for tally in tallies)
+    batches = iter(range(1 << 62))
+
+    def drawn(repeats: int) -> Vector:
+        batch = derived_seed(seed, next(batches))
+        means = [_means(group, shares, repeats, derived_seed(batch, g)) for g, group in enumerate(groups)]
+        sums = [(mean - shares) @ inverse for mean, inverse in zip(means, inverses, strict=True)]
+        values: Vector = scores.statistic(np.stack(sums, axis=1))
+        return values
+
+    cost = sum(int(min(group.n, _LARGE_GROUP)) for group in groups)
+    step = max(1, _BATCH_CELLS // (cost * len(shares)))
+
+    def draw(repeats: int) -> Vector:
+        return np.concatenate([drawn(min(step, repeats - start)) for start in range(0, repeats, step)])
+
+    return Comparison(scores, 2 * leverage, None if weighted or joint else draw, "draws", cost)
+
+
+def _means(group: LinearEstimate, shares: Vector, repeats: int, seed: int | None) -> Matrix:
+    """Estimates from samples drawn at these shares, a row each."""
+    if group.n > _LARGE_GROUP:
+        values, vectors = np.linalg.eigh(group.covariance_at(shares))
+        deviations = _normals(repeats * len(shares), seed).reshape(repeats, -1) * np.sqrt(np.maximum(values, 0.0))
+        return np.asarray(shares + deviations @ vectors.T)
+    design, n = group.design, int(group.n)
+    codes = draw_codes(shares, n * repeats, derived_seed(seed, "truths"))
+    stream = Source(seed=derived_seed(seed, "reports")).stream(design.fingerprint, n * repeats)
+    packed = draw_reports(design.plan, n * repeats, lambda start, stop: codes[start:stop].astype(np.uint32), stream)
+    means: Matrix = group.scores.rows(packed).reshape(repeats, n, -1).mean(axis=1)
+    return means
+
+
+def _normals(n: int, seed: int | None) -> Vector:
+    from scipy.special import ndtri
+
+    words, _ = Source(seed=seed).stream("", n).slots(0, np.zeros(n, np.uint32), 1)
+    normals: Vector = ndtri((words[:n] + 0.5) / 2**32)
+    return normals
