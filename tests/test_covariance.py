@@ -71,9 +71,10 @@ def test_joint_tables_and_groups() -> None:
 
 def test_totals_have_a_covariance() -> None:
     """Totals may vary in their sum, but no combination of them has a negative variance."""
-    for seed in range(20):
-        rng = generator(seed)
-        design = mw.designs.minimax(5, epsilon=1)
-        reports = design.mask(np.zeros(30, int), seed=seed)
-        totals = mw.estimate_totals(reports.tally(weights=rng.uniform(0.1, 9, 30)))
-        assert np.linalg.eigvalsh(totals.covariance).min() >= -1e-9 * np.abs(totals.covariance).max()
+    for k, epsilon, n in ((5, 1, 30), (3, 0.5, 5), (8, 2, 4)):
+        for name in ("minimax", "rappor", "gamma_diagonal"):
+            design = getattr(mw.designs, name)(k, epsilon=epsilon)
+            for seed in range(20):
+                weights = generator(seed).uniform(0.1, 9, n)
+                totals = mw.estimate_totals(design.mask(np.zeros(n, int), seed=seed).tally(weights=weights))
+                assert np.linalg.eigvalsh(totals.covariance).min() >= -1e-7 * np.abs(totals.covariance).max()

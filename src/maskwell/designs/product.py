@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1_000_000
 _CELLS_AT_ONCE = 1 << 22
+_MOST_CHECKED = 512  # cells whose covariance is looked at outside the simplex
+_ROUND_OFF = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -300,7 +302,11 @@ class ProductScores:
         return moment
 
     def holds_at(self, proportions: Vector) -> bool:
-        return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (proportions >= 0).all())
+        a_population = abs(proportions.sum() - 1) <= SUM_TOLERANCE and (proportions >= 0).all()
+        if a_population or len(proportions) > _MOST_CHECKED:
+            return bool(a_population)
+        values = np.linalg.eigvalsh(self.second_moment(proportions) - np.outer(proportions, proportions))
+        return bool(values[0] >= -_ROUND_OFF * values[-1])
 
     def by_truth(self) -> NDArray[np.float64]:
         raise EstimationError("joint scores keep their moments by variable.")

@@ -11,8 +11,11 @@ from maskwell.designs.base import Design, Matrix, Method, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.linear import LinearEstimate, as_tally, estimate
 from maskwell.inference.result import Estimate
+from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.tally import Tally
+
+_ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +45,22 @@ def estimate_totals(tally: Tally | Reports, method: Method = "linear") -> Totals
     hajek = estimate(counted, method)
     if not isinstance(hajek, LinearEstimate):
         raise EstimationError("totals come from the linear estimators; use method='linear' or 'moments'.")
-    centre = hajek.scores.mean(counted.scored_squares)
-    total = _weight(counted.counts)
-    values = total * hajek.proportions
-    spread = _weight(counted.squares) * hajek.scores.second_moment(centre) - np.outer(values, values) / counted.n
-    return Totals(counted.design, values, counted.n / (counted.n - 1) * spread)
+    total, squares = _weight(counted.counts), _weight(counted.squares)
+    p, q = hajek.moment_points
+    spread = squares * hajek.scores.second_moment(q) - total**2 / counted.n * np.outer(p, p)
+    if np.linalg.eigvalsh(spread)[0] < -_ROUND_OFF * np.abs(spread).max():
+        spread = _apart(hajek, squares, total**2 / counted.n)
+    return Totals(counted.design, total * hajek.proportions, counted.n / (counted.n - 1) * spread)
+
+
+def _apart(hajek: LinearEstimate, squares: float, mean_square: float) -> Matrix:
+    """What masking adds and what sampling adds, each as a covariance, where estimated moments together are none."""
+    p, q = project(hajek.moment_points[0]), project(hajek.moment_points[1])
+    masking = hajek.scores.second_moment(q) - np.diag(q)
+    values, vectors = np.linalg.eigh(squares * np.diag(q) - mean_square * np.outer(p, p))
+    sampling = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    apart: Matrix = squares * masking + sampling
+    return apart
 
 
 def _weight(counts: Any) -> float:

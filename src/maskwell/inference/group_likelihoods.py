@@ -13,8 +13,7 @@ from maskwell.errors import EstimationError
 from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.fit_tests import counts_by_row
 from maskwell.inference.group_scores import Comparison, GroupScores, scaled
-from maskwell.inference.maximum import maximise
-from maskwell.inference.report_rows import dense_rows
+from maskwell.inference.hypothesis import most_likely
 from maskwell.sampling.regrouping import regrouped_tables
 from maskwell.tally import Tally
 
@@ -29,7 +28,7 @@ def exchangeable(groups: list[Tally], seed: int) -> Comparison:
     counts = table.sum(axis=0)
     n, sizes = counts.sum(), table.sum(axis=1)
     _refuse_noise(rows)
-    shares = _common_population(rows, counts)
+    shares = most_likely(rows, counts)
     scores = rows / (rows @ shares)[:, None] * scaled(shares, n)
     scores -= counts @ scores / n
     scores = scores[:, np.abs(scores).max(axis=0) > 0]
@@ -68,11 +67,6 @@ def _by_report(groups: list[Tally]) -> tuple[Matrix, Matrix]:
 def _refuse_noise(rows: Matrix) -> None:
     if (rows.max(axis=1) - rows.min(axis=1)).max() <= 0:
         raise EstimationError("these reports do not depend on the truth, so groups cannot be compared.")
-
-
-def _common_population(rows: Matrix, counts: Vector) -> Vector:
-    k = rows.shape[1]
-    return maximise(dense_rows(rows), np.ascontiguousarray(counts, float), np.full(k, 1 / k)).proportions
 
 
 def enumerable(design: Design) -> bool:
@@ -117,7 +111,7 @@ def different_designs(tallies: list[Tally], seed: int) -> Comparison:
     rows = np.concatenate([group.matrix for group in groups])[came > 0]
     rows = rows / rows.mean(axis=1, keepdims=True)
     _refuse_noise(rows)
-    shares = _interior(_common_population(rows, came[came > 0]), n)
+    shares = _interior(most_likely(rows, came[came > 0]), n)
     roots = np.sqrt(shares)
     expected = [group.expected(shares, roots) for group in groups]
     sums = np.array([group.sums(group.counts[None], shares[None], roots)[0] for group in groups])

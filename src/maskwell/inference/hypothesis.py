@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def chi_square_tail(statistic: float, df: float) -> float:
     return float(chdtrc(df, max(statistic, 0.0)))
 
 
-def most_likely(rows: Matrix, counts: NDArray[np.int64]) -> Vector:
+def most_likely(rows: Matrix, counts: NDArray[Any]) -> Vector:
     """The maximum-likelihood proportions for reports with these likelihood rows."""
     from maskwell.inference.maximum import maximise
     from maskwell.inference.report_rows import dense_rows

@@ -87,7 +87,7 @@ class LinearEstimate(Estimate):
         return self.scores.mean(self.tally.scored_counts)
 
     @cached_property
-    def _moment_points(self) -> tuple[Vector, Vector]:
+    def moment_points(self) -> tuple[Vector, Vector]:
         """Where moments are taken: the proportions, and with weights the mean under squared weights.
 
         Outside the simplex the moments may be those of no population, and few reports that all show the same have no
@@ -101,7 +101,7 @@ class LinearEstimate(Estimate):
 
     def covariance_at(self, proportions: Vector) -> Matrix:
         """The covariance that the estimate would have in a population with these proportions."""
-        centre = proportions if self.tally.squares is None else self._moment_points[1]
+        centre = proportions if self.tally.squares is None else self.moment_points[1]
         off = centre - proportions
         spread = self.scores.second_moment(centre) - np.outer(centre, centre) + np.outer(off, off)
         result: Matrix = spread / self.effective_n
@@ -110,14 +110,14 @@ class LinearEstimate(Estimate):
     @cached_property
     def variances(self) -> Vector:
         """The variances alone, without forming the k x k covariance."""
-        p, q = self._moment_points
+        p, q = self.moment_points
         spread = self.scores.second_moment_diagonal(q) - q**2 + (q - p) ** 2
         return np.maximum(spread / self.effective_n, 0.0)
 
     @property
     def covariance(self) -> Matrix:
         """The covariance matrix of the estimated proportions."""
-        return self.covariance_at(self._moment_points[0])
+        return self.covariance_at(self.moment_points[0])
 
     @property
     def cov_type(self) -> str:
