@@ -1,6 +1,7 @@
 """Compiled samplers: pure functions (integers, truth, random words) -> report, format 1.
 
-A record reads its 32-bit words from left to right; a browser that reads the same words makes the same report.
+A record reads its 32-bit words from left to right; a browser that reads the same words makes the same report. The rules
+are frozen (`docs/sampling_format.md`); in short:
 
 * A 64-bit number is two words, the low one first.
 * Another category for a one-category report: one word x gives floor(x r / 2^32) with r = k - 1; rejected, and the

@@ -91,8 +91,7 @@ def words_of_set(k: int, wanted: int) -> int:
     to_add = wanted - filled + spread
     # A pick adds a member unless it is rejected, the truth, or there already.
     to_pick = -(-to_add * k * 65536 // ((k - wanted) * (65536 - 65536 % k)))
-    picks = max(to_pick + isqrt(4 * to_pick), spread)
-    return 2 * bits * ((k + 63) // 64) + (picks + 1) // 2
+    return 2 * bits * ((k + 63) // 64) + (to_pick + isqrt(4 * to_pick) + 1) // 2
 
 
 class Outcome(NamedTuple):

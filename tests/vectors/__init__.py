@@ -1,0 +1,1 @@
+"""The frozen sampling format as inputs and outputs; ``docs/sampling_format.md`` has the rules."""
