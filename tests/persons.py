@@ -39,7 +39,7 @@ def small() -> dict[str, list[Any]]:
     return {"set": [1] * 15 + [2] * 15, "area": area + area, "other": ["x", "y", "y"] * 10}
 
 
-def associated(n: int = 20_000, seed: int = 7) -> pd.DataFrame:
+def associated(n: int = 12_000, seed: int = 7) -> pd.DataFrame:
     """Persons whose other columns go with their keys (sex, age, area, race) as they do in a census, beside pure noise.
 
     Marital status and schooling follow age, language follows area and race, a survey weight is shared by those of one

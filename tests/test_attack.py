@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from maskwell.release import limit_identification
-from maskwell.release.attack import Attack, Surest, _pairs, _surest, attack_file, told_apart
+from maskwell.release.attack import _pairs, _surest, attack_file, told_apart
+from maskwell.release.attack_result import Attack, Surest
 from maskwell.release.log_ratios import View, bands, log_ratio, views
 from maskwell.release.logistic import fit, score
 from maskwell.release.staying import Staying, ranked, staying_columns
@@ -60,7 +61,8 @@ def test_rows_do_not_count_in_the_table_that_judges_them(one_row: bool) -> None:
 
 def test_no_row_is_judged_by_what_was_learned_from_it() -> None:
     sets = np.random.default_rng(2).integers(3, size=900)
-    pairs = _pairs(np.arange(0, 900, 3), sets, 0, None)
+    pairs = _pairs(np.arange(900) % 3 == 0, np.arange(900) % 2 == 0, sets, 0, None)
+    assert (pairs.once, pairs.judged, len(pairs.movable)) == (300, 600, 450)
     rows = np.arange(pairs.judged)
     for fold in range(5):
         judged = set(pairs.of_key[rows[pairs.fold[rows] == fold]].tolist())
@@ -73,7 +75,8 @@ def test_no_row_is_judged_by_what_was_learned_from_it() -> None:
 def test_mismatches_are_made_within_a_set_and_of_different_rows() -> None:
     sets = np.repeat(np.arange(40), [1, *range(1, 40)])
     practice = np.arange(len(sets)) % 2 == 0
-    pairs = _pairs(np.array([0, 5]), sets, 4, practice)
+    first = np.arange(len(sets)) < 2
+    pairs = _pairs(first, first, sets, 4, practice)
     learning = slice(pairs.judged, None)
     keys, columns = pairs.of_key[learning], pairs.of_column[learning]
     assert (sets[keys] == sets[columns]).all()

@@ -10,7 +10,8 @@ import pytest
 
 from maskwell.errors import DataError
 from maskwell.release import ReleasePlan, limit_identification, pram, shuffle
-from maskwell.release.giveaways import giveaways, given_away
+from maskwell.release.deciding import telltales
+from maskwell.release.giveaways import giveaways
 from tests.persons import KEYS, population
 
 N = 4000
@@ -66,10 +67,25 @@ def test_columns_that_nearly_decide_a_key_show_who_moved(name: str, made: Any) -
     people = population(4000)[["person", "sex", "age", "area", "income"]]
     people[name] = made(people, np.random.default_rng(6))
     release = limit_identification(people, ["sex", "age", "area"], 0.5, "sex", seed=1)
-    found = given_away(release, rows_in_order=False)
-    assert {each.column for each in found} == {name}
+    assert telltales(release, rows_in_order=False).deciding == (name,)
+    with pytest.raises(DataError, match=f"{name}.*accept"):
+        release.check()
+    release.check(accept=name)
     without = limit_identification(people.drop(columns=name), ["sex", "age", "area"], 0.5, "sex", seed=1)
-    assert given_away(without, rows_in_order=False) == []
+    assert telltales(without, rows_in_order=False).warnings() == []
+    without.check()
+
+
+def test_columns_show_who_was_post_randomized() -> None:
+    people = population(4000)[["person", "sex", "age", "area", "income"]]
+    people["place"] = people["area"] // 5 + np.random.default_rng(6).integers(2, size=len(people))
+    step = pram(people, "area", diagonal=0.8, strata="sex", seed=1)
+    found = telltales(step, rows_in_order=False)
+    assert found.deciding == ("place",)
+    assert "'place' stays as it is and decides a key" in found.warnings()[0]
+    assert (
+        telltales(pram(people.drop(columns="place"), "area", diagonal=0.8, seed=1), rows_in_order=False).deciding == ()
+    )
 
 
 def test_what_is_said_names_the_column_and_the_remedy() -> None:

@@ -303,3 +303,28 @@ def test_a_table_alone_is_no_release(release: Release) -> None:
             page(release.table)
     with pytest.raises(DataError, match="list of tables"):
         external_page(release, of="marital")
+
+
+def test_the_limit_stands_in_one_card_with_what_the_file_alone_tells(release: Release) -> None:
+    page = internal_page(release)
+    sentence = release.attack().sentence()
+    card = next(card for card in re.findall(r"<div><b>.*?</div>", page) if "the limit 0.3955" in card)
+    assert "holds for those who know the keys" in card
+    assert escape(sentence) in card
+    lead = re.search(r"<p class='lead'>(.*?)</p>", page)
+    assert lead is not None
+    assert escape(sentence) in lead[1]
+    for each in release.intruders.each():
+        assert escape(each.has) in page
+        assert escape(each.right) in page
+    for column in release.attack().columns:
+        assert f">{column.name}<" in page
+
+
+def test_users_are_not_told_how_an_attack_would_fare(release: Release) -> None:
+    """Nor which columns help most: that would be advice."""
+    page = external_page(release, of=OF, publish_limit=True)
+    assert "released file alone" not in page
+    assert "surest" not in page
+    figures = {f"{one.share_right:.2f}" for one in release.attack().surest}
+    assert not figures & numbers_in(page)

@@ -189,7 +189,63 @@ def test_a_column_that_gives_a_key_away_is_named(run: Run, folder: Path) -> None
     write(table.append_column("status", number), "told.parquet")
     ran = run("release", "told.parquet", *LIMIT, "--dry-run")
     assert "beware: 'status' stays as it is and tells the true 'marital'" in ran.text
+    assert "the release would stop: 'status'" in ran.text
+    assert ran.code == 0
     assert "beware" not in run("release", "told.parquet", *LIMIT, "--dry-run", "--drop", "status").text
+
+
+def test_a_column_that_decides_a_key_stops_the_release_unless_it_is_accepted(run: Run, folder: Path) -> None:
+    table = read("persons.parquet").table
+    nearly = np.array(table.column("age").to_pylist()) * 10 + np.random.default_rng(1).integers(25, size=len(table))
+    write(table.append_column("points", pa.array(nearly)), "told.parquet")
+    outputs = ("-o", "out.parquet", "--plan", "plan.json", "--internal", "in.html")
+    before = names(folder)
+    limit = ("--keys", KEYS, "--xi", "0.5", "--within", "sex")
+    assert_refused(run("release", "told.parquet", *limit, *outputs), "'points'", "--drop points", "--accept points")
+    assert names(folder) == before
+    assert_refused(run("release", "told.parquet", *limit, *outputs, "--accept", "pints"), "--accept names 'pints'")
+    assert_refused(run("release", "told.parquet", *limit, *outputs, "--accept", "income"), "'points'")
+    accepted = run("release", "told.parquet", *limit, *outputs, "--accept", "points")
+    assert accepted.code == 0, accepted.err
+    # Accepted, but not forgotten.
+    assert "beware: records with neighbouring 'points' mostly share 'age'" in accepted.text
+    assert "records with neighbouring &#x27;points&#x27;" in Path("in.html").read_text("utf-8")
+    again = ("release", "told.parquet", "--replay", "plan.json", "-o", "b.parquet")
+    assert_refused(run(*again), "'points'")
+    assert run(*again, "--accept", "points").code == 0
+
+
+def test_a_dry_run_warns_of_all_that_the_run_warns_of(run: Run, folder: Path) -> None:
+    table = read("persons.parquet").table
+    age = np.array(table.column("age").to_pylist())
+    more = {
+        "status": table.column("marital").combine_chunks().dictionary_encode().indices,
+        "points": pa.array(age * 10 + np.random.default_rng(1).integers(25, size=len(age))),
+        "school": pa.array(np.where(age < 18, "yes", "no")),
+        "number": pa.array(np.argsort(np.argsort(age * 10_000 + np.arange(len(age))))),
+    }
+    for name, column in more.items():
+        table = table.append_column(name, column)
+    write(table, "told.parquet")
+    limit = ("--keys", KEYS, "--xi", "0.5", "--within", "sex", "--seed", 4, "--accept", ",".join(more))
+    dry = run("release", "told.parquet", *limit, "--dry-run")
+    ran = run("release", "told.parquet", *limit, "-o", "out.parquet")
+    assert (dry.code, ran.code) == (0, 0)
+    warned = [line for line in ran.text.splitlines() if line.startswith("beware")]
+    assert {name for name in more if any(f"{name}" in line for line in warned)} == set(more)
+    assert [line for line in dry.text.splitlines() if line.startswith("beware")] == warned
+    figures = [run("release", "told.parquet", *limit, *way, "--json").json for way in (("--dry-run",), ("-o", "o.csv"))]
+    for what in ("intruders", "deciding", "giveaways", "impossible", "accepted", "would_stop"):
+        assert figures[0][what] == figures[1][what]
+
+
+def test_the_limit_stands_beside_what_the_file_alone_tells(run: Run, folder: Path) -> None:
+    for more in (("--dry-run",), ("-o", "out.csv", "--internal", "in.html")):
+        text = run("release", "persons.csv", *LIMIT, "--seed", 5, *more).text
+        line = next(line for line in text.splitlines() if "the limit 0.5" in line)
+        assert "who knows the keys" in line
+        assert "one with the released file alone is right in" in line
+        assert "by the counts of a whole block" in line
 
 
 # Options

@@ -67,6 +67,10 @@ def release(
         str | None, typer.Option("--strata", help="With --pram, columns within which frequencies are kept.")
     ] = None,
     drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
+    accept: Annotated[
+        str | None,
+        typer.Option("--accept", help="Columns to leave in although they show who moved, which stops a release."),
+    ] = None,
     keep_order: Annotated[
         bool, typer.Option("--keep-order", help="Leave the rows in their order, which may tell who was moved.")
     ] = False,
@@ -119,6 +123,7 @@ def release(
     """
     from maskwell.cli.release_methods import limit, randomize, repeat
     from maskwell.cli.release_output import as_json, as_text
+    from maskwell.cli.release_stop import how_to_go_on, look
     from maskwell.microdata import read
 
     targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
@@ -137,21 +142,25 @@ def release(
         file.require(names_from(drop), "--drop")
         _refuse_needed(names_from(drop), [*names_from(keys), *names_from(pram), *names_from(strata), together])
         file = file.without(names_from(drop))
+        file.require(names_from(accept), "--accept")
         tables = [spec_from([text], file, "--variance") for text in variance or ()]
         if method == "--keys":
             asked = _limit(file, keys, xi, (within, exempt), merge, together)
             asked = replace(asked, blocks=blocks, block_size=block_size)
             done = limit(file, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
-            done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance)
+            done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance, dry_run)
         else:
             done = repeat(file, _only_replay(replay, exempt), chance, dry_run)
         show(2)
-        # Before anything is written: what cannot be computed must not leave a file.
+        # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
+        found = look(done, names_from(accept), keep_order)
+        if found.stops and not dry_run:
+            raise CommandError(f"{how_to_go_on(found.stops)} Nothing was written.")
         written = [str(path) for path in targets.values() if path is not None]
-        content = (as_json if json else as_text)(file, done, tables, written, keep_order)
+        content = (as_json if json else as_text)(file, done, tables, written, found)
         show(3)
-        released = None if done.release is None else _reordered(file, done, chance, keep_order)
+        released = None if dry_run else _reordered(file, done, chance, keep_order)
         _write(released, done, targets, tables, publish_limit, keep_order)
     if json:
         emit_json(content)

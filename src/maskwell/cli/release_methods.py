@@ -9,7 +9,6 @@ from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
 from maskwell.microdata import Microdata
 from maskwell.release import PramRelease, Release, ReleasePlan
-from maskwell.release.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -48,23 +47,14 @@ class Steps:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it. Without draws there is a plan but no release."""
+    """What came of it. A dry run draws as well, to see what would happen, and throws the draws away."""
 
     plan: ReleasePlan
-    release: Release | PramRelease | None
-    setup: Setup | None = None
-    """Cells and blocks, where identification is limited."""
+    release: Release | PramRelease
+    rehearsed: bool = False
+    """Whether the draws are thrown away."""
     redrawn: bool = False
     """Whether a stored plan was carried out with draws other than those of old."""
-
-    def added_variance(self, of: Any) -> Any:
-        """What the release adds to the variance of a table of counts; it does not depend on the draws."""
-        from maskwell.release.identification_variance import added_variance
-
-        if self.release is not None:
-            return self.release.added_variance(of)
-        assert self.setup is not None
-        return added_variance(self.setup, of)
 
     @property
     def seed(self) -> int | None:
@@ -74,16 +64,11 @@ class Outcome:
         return seed
 
     @property
-    def changing(self) -> tuple[str, ...]:
-        """The columns that do not stay as they are: a key that every block keeps does."""
-        return self.columns if self.setup is None else self.setup.changing
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that may change."""
-        if self.setup is not None:
-            return self.setup.request.keys
-        return tuple(name for step in self.plan.steps for name in step.columns)  # type: ignore[attr-defined]
+        if isinstance(self.release, Release):
+            return self.release.setup.request.keys
+        return tuple(name for step in self.release.plan.steps for name in step.columns)
 
 
 def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
@@ -100,11 +85,11 @@ def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Ca
     formed = asked.blocks or DEFAULT_WAY, asked.block_size
     request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *formed)
     setup = prepare(data.table, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
-    if dry_run:
-        return Outcome(plan_of(setup), None, setup)
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
+    if dry_run:
+        return Outcome(plan_of(setup), done, rehearsed=True)
     _refuse_above_limit(done)
-    return Outcome(done.plan, done, setup)
+    return Outcome(done.plan, done)
 
 
 def _refuse_above_limit(done: Release) -> None:
@@ -112,8 +97,8 @@ def _refuse_above_limit(done: Release) -> None:
         raise CommandError("the exact audit of the release finds a risk above the limit, so nothing was written.")
 
 
-def randomize(data: Microdata, asked: Steps, chance: Chance) -> Outcome:
-    """Post-randomize. A dry run draws as well, and throws the draws away."""
+def randomize(data: Microdata, asked: Steps, chance: Chance, dry_run: bool) -> Outcome:
+    """Post-randomize."""
     from maskwell.release import pram
 
     done = pram(
@@ -127,7 +112,7 @@ def randomize(data: Microdata, asked: Steps, chance: Chance) -> Outcome:
         ids=chance.ids,
         seed=chance.seed,
     )
-    return Outcome(done.plan, done)
+    return Outcome(done.plan, done, dry_run)
 
 
 def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcome:
@@ -149,8 +134,8 @@ def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcom
         _refuse_above_limit(done)
         same = done.plan.randomness != "secure" and done.plan.draws() == drawn
         redrawn = not same and plan.randomness != "none"
-        return Outcome(done.plan, None if dry_run else done, done.setup, redrawn)
+        return Outcome(done.plan, done, dry_run, redrawn)
     if chance.seed is not None:
         raise CommandError("a plan of post-randomization repeats its own seeds; leave out --seed.")
     randomized = replay(plan, data.table, key=chance.key, ids=chance.ids)  # type: ignore[arg-type]
-    return Outcome(plan, randomized)
+    return Outcome(plan, randomized, dry_run)

@@ -183,7 +183,7 @@ def _compare(
     true = {name: encode(array, name) for name, array in read_columns(original, moving).items()}
     before = {name: factor(column, None, "columns") for name, column in true.items()}
     before |= _others(original, moving, columns, left_out)
-    codes = {name: _recoded(array, true[name]) for name, array in read_columns(released, moving).items()}
+    codes = {name: recoded(array, true[name]) for name, array in read_columns(released, moving).items()}
     changed = {name: codes[name] != before[name].codes for name in moving}
     n = len(before[moving[0]].codes)
 
@@ -276,7 +276,7 @@ def _too_many(distinct: int) -> str:
     return f"{distinct:,} different values, too many to compare"
 
 
-def _recoded(array: Any, before: Coded) -> Ints:
+def recoded(array: Any, before: Coded) -> Ints:
     """A released column in the codes of the original one; released values are copies of original ones."""
     column = encode(array, before.name)
     position = {label: code for code, label in enumerate(before.labels)}

@@ -19,12 +19,15 @@ from maskwell.release.identification_plan import IdentificationPlan, plan_of
 from maskwell.release.identification_variance import added_variance
 from maskwell.release.moves import move_plan
 from maskwell.release.setup import Setup, forming, prepare, read_request
+from maskwell.release.staying import Staying, staying_columns
 from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 
 if TYPE_CHECKING:
+    from maskwell.release.attack_result import Attack
     from maskwell.release.comparison import Comparison
+    from maskwell.release.intruders import Intruders
 
 _CONTEXT = " limit identification"
 
@@ -45,6 +48,8 @@ class Release:
     changed_by_key: Mapping[str, int]
     """Records whose value of each key is another one."""
     setup: Setup = dataclasses.field(repr=False)
+    cell_after: Ints = dataclasses.field(repr=False)
+    """The cell that each unit is released in."""
 
     @property
     def changed(self) -> float:
@@ -75,6 +80,41 @@ class Release:
 
         return compare_release(self, None)
 
+    @cached_property
+    def staying(self) -> list[Staying]:
+        """The columns that stay as they are, by the rank of their values."""
+        return staying_columns(self.setup.table, self.setup.request.keys)
+
+    def attack(self, seed: int = 0) -> Attack:
+        """What somebody who has the released file alone, and knows the method, finds out.
+
+        The intruder compares keys with the columns that stayed and ranks the combinations of keys that are shown once
+        by how well they fit; ``.surest`` says how many of the surest 5, 20 and 50 % truly are where they are shown,
+        ``.columns`` which columns tell it. ``seed`` picks the records that the intruder learns from.
+        """
+        from maskwell.release.intruders import attack_release
+
+        return self._attack if seed == 0 else attack_release(self, seed)
+
+    @cached_property
+    def _attack(self) -> Attack:
+        from maskwell.release.intruders import attack_release
+
+        return attack_release(self, 0)
+
+    @cached_property
+    def intruders(self) -> Intruders:
+        """Everybody who may try to recognise somebody, with how often each is right: the limit is about one of them."""
+        from maskwell.release.intruders import intruders
+
+        return intruders(self)
+
+    def check(self, accept: Sequence[str] | str = ()) -> None:
+        """Stop here if a column that stays decides a key, unless it is among those that you ``accept`` by name."""
+        from maskwell.release.deciding import telltales
+
+        telltales(self, rows_in_order=False).refuse(accept)
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""
         return {
@@ -90,16 +130,18 @@ class Release:
             "blocks": self.plan.request.blocks,
             "block_size": self.plan.request.block_size,
             "audit": self.audit.to_dict(),
+            "intruders": self.intruders.to_dict(),
         }
 
     def summary(self) -> str:
         """The release in plain text."""
+        from maskwell.release.intruders import limit_in_words
+
         sizes = self.setup.blocks.sizes
         blocks = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "no block"
         if len(sizes) == 1:
             blocks = f"one block of {sizes[0]} cells"
         by_key = ", ".join(f"{key} {count}" for key, count in self.changed_by_key.items())
-        audit = self.audit
         unprotected = ", ".join(self.plan.unprotected)
         beware = [f"  beware:    sets were joined across {unprotected}; the limit is for those who do not know it"]
         return "\n".join(
@@ -107,9 +149,7 @@ class Release:
                 f"Release of {self.setup.n} records over the keys {', '.join(self.plan.keys)}",
                 f"  sensitive: {len(self.setup.blocks.cells)} of {len(self.setup.cells)} occupied cells, in {blocks}",
                 f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
-                f"  risk:      a match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before;"
-                f" the limit {float(audit.xi):g} {'holds' if audit.holds else 'FAILS'}",
-                f"  all counts: right with chance {audit.all_counts} for those who use the counts of a whole block",
+                f"  risk:      {limit_in_words(self)}",
                 *(beware if unprotected else []),
             ]
         )
@@ -212,7 +252,7 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
         for i, column in enumerate(setup.keys)
     }
     drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed), key)
-    return Release(released, drawn_plan, setup.audit(), moved, changed, setup)
+    return Release(released, drawn_plan, setup.audit(), moved, changed, setup, new_cell)
 
 
 def _ids(setup: Setup, ids: Any, units: Ints) -> Any:

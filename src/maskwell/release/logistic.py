@@ -10,7 +10,7 @@ from maskwell.risk.columns import Floats
 _RIDGE = 1.0
 """On columns of unit variance: as much as one observation says."""
 _STEPS = 50
-_CLOSE = 1e-6
+_CLOSE = 1e-4
 
 
 def fit(features: Floats, truth: NDArray[np.bool_], start: Floats | None = None) -> Floats:

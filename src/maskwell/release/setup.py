@@ -67,6 +67,13 @@ class Setup:
         return len(self.unit_of_row)
 
     @property
+    def block_of_cell(self) -> Ints:
+        """The block of each cell; -1 where records stay."""
+        found = np.full(len(self.cells), -1)
+        found[self.blocks.cells] = self.blocks.block_of
+        return found
+
+    @property
     def changing(self) -> tuple[str, ...]:
         """The keys that a move may change: those that differ within a block."""
         if not len(self.blocks):

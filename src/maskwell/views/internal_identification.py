@@ -8,14 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release import Release
+from maskwell.release.deciding import combinations_nobody_had, telltales
 from maskwell.release.forming import WAYS
-from maskwell.release.giveaways import telltales
 from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
+from maskwell.release.intruders import limit_in_words
 from maskwell.release.partition import text_of
 from maskwell.release.setup import Request
 from maskwell.release.theta import least_cells
 from maskwell.views.audit_page import made_by
 from maskwell.views.internal_release import SEEDED, before_and_after, secrets
+from maskwell.views.intruders import intruders_section
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import proof_chart
 from maskwell.views.wording import percent
@@ -28,7 +30,8 @@ _MATCHES = 4
 def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
     plan, audit = release.plan, release.audit
-    warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
+    found = telltales(release, rows_in_order=rows_in_order)
+    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release)]
     before = f"{float(audit.before):.5g}"
     risk = [
         ["largest chance that a match is right, by the count of the own cell", before, f"{audit.risk:.5g}"],
@@ -37,6 +40,7 @@ def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool
     sections = [
         Section("", [_headline(release)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
+        intruders_section(release),
         _demand(release),
         _proof(release),
         _sensitive(release),
@@ -55,8 +59,7 @@ def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool
         ),
     ]
     lead = (
-        f"For the custodian only. {release.setup.n:,} records, keys {', '.join(plan.keys)}: no match by the keys is "
-        f"right with a chance above {plan.xi:.4g}."
+        f"For the custodian only. {release.setup.n:,} records, keys {', '.join(plan.keys)}: {limit_in_words(release)}."
     )
     return page("Release: internal report", sections, lead=lead, footer=made_by("release"))
 
@@ -67,9 +70,10 @@ def _headline(release: Release) -> Facts:
         [
             (
                 percent(audit.risk, 2),
-                f"largest chance that a match by the keys is right; the limit is {float(audit.xi):.4g}",
+                f"largest chance that a match by the keys is right: the limit {float(audit.xi):.4g} "
+                f"{'holds' if audit.holds else 'FAILS'} for those who know the keys; {release.attack().sentence()}",
             ),
-            ("holds" if audit.holds else "FAILS", "the limit, decided exactly for every block"),
+            ("holds" if audit.holds else "FAILS", "the limit on matches by the keys, decided exactly for every block"),
             (
                 f"{'' if audit.all_counts.exact else '≥ '}{percent(float(audit.all_counts.risk), 2)}",
                 "the same chance for those who use the released counts of all cells of a block",

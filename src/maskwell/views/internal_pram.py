@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease
-from maskwell.release.giveaways import telltales
+from maskwell.release.deciding import combinations_nobody_had, telltales
 from maskwell.release.partition import text_of
 from maskwell.release.pram_plan import Step
 from maskwell.views.audit_page import made_by
@@ -25,7 +25,8 @@ _MOST_ROWS = 400
 def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool) -> str:
     """The page as text."""
     steps = release.plan.steps
-    warnings = [*_warnings(release), *telltales(release, rows_in_order=rows_in_order)]
+    found = telltales(release, rows_in_order=rows_in_order)
+    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release)]
     sections = [
         Section("", [_headline(release, release.comparison().changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),

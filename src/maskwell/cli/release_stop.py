@@ -1,0 +1,40 @@
+"""What stops a release on the command line: columns that decide a key and that nobody accepted by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from maskwell.cli.release_methods import Outcome
+from maskwell.release import Release
+from maskwell.release.deciding import Telltales, telltales
+
+
+@dataclass(frozen=True)
+class Found:
+    """What tells who was changed, and what of it the custodian accepts."""
+
+    telltales: Telltales
+    accepted: tuple[str, ...]
+    limited: bool
+    """Whether a limit is promised, which a column that decides a key would make worthless."""
+
+    @property
+    def stops(self) -> list[str]:
+        """The columns because of which nothing is released."""
+        return self.telltales.not_accepted(self.accepted) if self.limited else []
+
+
+def look(outcome: Outcome, accepted: Sequence[str], in_order: bool) -> Found:
+    """What tells who was changed in the file that is to be released."""
+    found = telltales(outcome.release, rows_in_order=in_order)
+    return Found(found, tuple(accepted), isinstance(outcome.release, Release))
+
+
+def how_to_go_on(columns: Sequence[str]) -> str:
+    """What to do about columns that decide a key."""
+    listed, names = ", ".join(map(repr, columns)), ",".join(columns)
+    one = len(columns) == 1
+    return (
+        f"{listed} would stay in the file and {'gives' if one else 'give'} a key away, so that it shows who moved; "
+        f"leave {'it' if one else 'them'} out (--drop {names}), make {'it a key' if one else 'them keys'}, or accept "
+        f"{'it' if one else 'them'} by name (--accept {names})."
+    )
