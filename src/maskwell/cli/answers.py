@@ -5,7 +5,6 @@ whole numbers in any usual spelling (7, +7, 7.0), true and false in either case 
 NaN are missing; the text "NA" or "NaN" is not, unless ``--na`` says so.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from maskwell.cli.output import CommandError
 from maskwell.designs.labels import Label, shown
 from maskwell.errors import DataError
+from maskwell.sampling.entropy import fresh_key
 from maskwell.sampling.ids import count_repeated_blocks, count_repeated_numbers, read_ids, text_blocks
 
 _WHOLE = r"^\s*\+?(-?)0*([0-9]{1,19})(?:\.0*)?\s*$"
@@ -125,7 +125,7 @@ class RecordIds:
     whole_numbers: bool = False
     rows: int = 0
     _seen: list[Any] = field(default_factory=list, repr=False)
-    _hash_key: bytes = field(default_factory=lambda: os.urandom(32), repr=False)
+    _hash_key: bytes = field(default_factory=fresh_key, repr=False)
 
     def read(self, column: Any) -> Any:
         """A batch of ids as NumPy whole numbers or as an Arrow column of text."""

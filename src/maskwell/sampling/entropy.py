@@ -82,6 +82,11 @@ class CounterStream:
         return np.concatenate([slot, _ctr(self._key, self._first + record + 1, 0, 4 * extra).view("<u4")])
 
 
+def fresh_key() -> bytes:
+    """32 bytes from the operating system."""
+    return os.urandom(32)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the randomness of a call comes from: the operating system, or a key with ids, or a seed.
@@ -129,7 +134,7 @@ class Source:
         if self.seed is not None:
             text = f"maskwell seed 1 {int(self.seed)}{self.part}{asked}"
             return CounterStream(hashlib.sha256(text.encode()).digest(), "seeded", first)
-        return CounterStream(os.urandom(32), "secure")
+        return CounterStream(fresh_key(), "secure")
 
 
 def _check_question(question: object) -> None:
