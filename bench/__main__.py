@@ -20,6 +20,10 @@ def main(quick: bool) -> None:
     _line("  NumPy PCG64 float implementation", f"{numpy:.2f} ns", f"we are {numpy / mask:.1f} x as fast (at least 3)")
     for name in ("keyed mask, rising ids", "keyed mask, shuffled ids"):
         _line(f"  {name}", f"{ns[name]:.2f} ns", f"{mask / ns[name]:.2f} of the unkeyed speed (at least 0.2)")
+    arrow = ns["keyed mask, Arrow ids"]
+    beside_numpy = arrow / ns["keyed mask, rising ids"]
+    _line("  keyed mask, Arrow ids", f"{arrow:.2f} ns", f"{beside_numpy:.2f} x NumPy ids (at most 1.5)")
+    _line("  keyed mask, text ids", f"{ns['keyed mask, text ids']:.2f} ns")
     _line("gamma_diagonal tally", f"{ns['tally']:.2f} ns")
 
     for k, size in ((10, n), (100, n), (1000, n // 5)):

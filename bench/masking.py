@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from math import exp
 
 import numpy as np
+import pyarrow as pa
 
 import maskwell as mw
 from bench.timing import best_seconds
@@ -46,15 +47,16 @@ def measure(n: int) -> dict[str, float]:
     values = generator.integers(0, K, n)
     ids, shuffled = np.arange(n), generator.permutation(n)
     design = mw.designs.gamma_diagonal(K, epsilon=EPSILON)
-    key = os.urandom(32)
+    keyed = {"key": os.urandom(32), "question": "bench"}
+    texts = pa.array(shuffled).cast(pa.string())
     seconds = {
         "12 keystream bytes": keystream_seconds(n, 3),
         "gamma_diagonal mask": best_seconds(lambda: design.mask(values)),
         "NumPy PCG64 float": best_seconds(lambda: numpy_response(values, generator), 3),
-        "keyed mask, rising ids": best_seconds(lambda: design.mask(values, key=key, question="bench", ids=ids), 3),
-        "keyed mask, shuffled ids": best_seconds(
-            lambda: design.mask(values, key=key, question="bench", ids=shuffled), 3
-        ),
+        "keyed mask, rising ids": best_seconds(lambda: design.mask(values, ids=ids, **keyed), 3),
+        "keyed mask, shuffled ids": best_seconds(lambda: design.mask(values, ids=shuffled, **keyed), 3),
+        "keyed mask, Arrow ids": best_seconds(lambda: design.mask(values, ids=pa.array(ids), **keyed), 3),
+        "keyed mask, text ids": best_seconds(lambda: design.mask(values, ids=texts, **keyed), 3),
     }
     reports = design.mask(values)
     seconds["tally"] = best_seconds(reports.tally)
