@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwell.microdata import READABLE, read, write
+import maskwell as mw
+from maskwell.microdata import READABLE, read, text_writer, write
 from maskwell.microdata.text_reader import read_text
 from maskwell.microdata.text_writer import write_text
 
@@ -349,3 +350,37 @@ def test_a_dictionary_does_not_tell_the_values_before_a_change(tmp_path: Path, s
     entries = {name: table.column(name).chunk(0).dictionary.to_pylist() for name in table.column_names}
     assert entries == {"x": ["a", "q"], "kept": ["q", "a", "z"], "d": ["z", "y", "never"], "o": ["low", "high"]}
     assert table.schema.types == found.table.schema.types
+
+
+def test_text_is_written_in_parts_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the length of its cells and the number of its columns, and the file is the same."""
+    texts = [f'open "answer" {i} ' * (i % 50) for i in range(500)]
+    table = pa.table({"text": texts, "number": range(500), "category": pa.array(texts).dictionary_encode()})
+    write(table, tmp_path / "whole.csv")
+    write(read(tmp_path / "whole.csv"), tmp_path / "again.csv")
+    sizes: list[int] = []
+    real = text_writer._joined
+
+    def joined(cells: Any, layout: Any) -> bytes:
+        block = real(cells, layout)
+        sizes.append(len(block))
+        return block
+
+    monkeypatch.setattr(text_writer, "_joined", joined)
+    monkeypatch.setattr(text_writer, "_BYTES", 20_000)
+    write(table, tmp_path / "parts.csv")
+    write(read(tmp_path / "whole.csv"), tmp_path / "parts again.csv")
+    assert len(sizes) > 20
+    assert max(sizes) <= 20_000
+    parts = {(tmp_path / name).read_bytes() for name in ("whole.csv", "again.csv", "parts.csv", "parts again.csv")}
+    assert len(parts) == 1
+
+
+@pytest.mark.parametrize("values", [[1, "1"], [True, "True"], [1, None, "NA"]])
+def test_values_of_several_types_are_refused(tmp_path: Path, values: list[Any]) -> None:
+    """In a CSV file they would be one."""
+    for table in ({"a": values}, pd.DataFrame({"a": values}), pd.DataFrame({"a": pd.Categorical(values)})):
+        for suffix in (".csv", ".parquet"):
+            with pytest.raises(mw.DataError, match="no one type can hold"):
+                write(table, tmp_path / f"mixed{suffix}")
+    assert list(tmp_path.iterdir()) == []

@@ -78,6 +78,13 @@ def test_a_chart_shows_the_numbers_of_the_estimate(few: mw.Estimate) -> None:
     assert [row["truth"] for row in rows] == list(truth.values())
 
 
+def test_a_chart_of_seeded_reports_says_so() -> None:
+    design = mw.designs.minimax(FEW, epsilon=1)
+    for options, said in (({"seed": 1}, True), ({}, False)):
+        spec = chart(mw.estimate(design.mask(design.categories * 50, **options))).to_dict()
+        assert ("Drawn from a seed: a simulation, not a survey." in spec["title"]["subtitle"]) is said
+
+
 def test_a_chart_draws_the_kind_of_interval_that_is_asked_for(few: mw.Estimate) -> None:
     spec = chart(few, level=0.9, method="wald", simultaneous=True).to_dict()
     limits = few.interval(0.9, "wald", simultaneous=True)

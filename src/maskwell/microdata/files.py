@@ -16,6 +16,7 @@ TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 STATA, SPSS = (".dta",), (".sav", ".zsav")
 READABLE = TEXT + ARROW + STATA + SPSS
+_UNWRITTEN = "could not be written", "its columns differ in length, or one holds values that no one type can hold"
 
 
 def read(path: str | os.PathLike[str], *, na: Sequence[str] = ()) -> Microdata:
@@ -57,7 +58,7 @@ def write(data: Any, path: str | os.PathLike[str]) -> None:
     suffix_of(target)
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into; create it first.")
-    with _one_line(target.name, "could not be written"), complete_file(target) as file:
+    with _one_line(target.name, *_UNWRITTEN), complete_file(target) as file:
         write_to(data, file, target.name)
 
 
@@ -66,7 +67,7 @@ def write_to(data: Any, file: BinaryIO, name: str) -> None:
     data = data if isinstance(data, Microdata) else Microdata(_arrow_table(data), "arrow")
     suffix = suffix_of(name)
     _refuse_repeated(data.names, name, data.kind)
-    with _one_line(name, "could not be written"):
+    with _one_line(name, *_UNWRITTEN):
         if suffix in TEXT:
             from maskwell.microdata.text_writer import write_text
 
@@ -129,7 +130,11 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 
 @contextmanager
-def _one_line(name: str, failed: str = "cannot be read") -> Iterator[None]:
+def _one_line(
+    name: str,
+    failed: str = "cannot be read",
+    why: str = "it is truncated, damaged, or another kind of file",
+) -> Iterator[None]:
     """Messages of the packages that read files may quote a cell, so they are not shown."""
     import pyarrow as pa
 
@@ -139,7 +144,7 @@ def _one_line(name: str, failed: str = "cannot be read") -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is None:
-            raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None
+            raise DataError(f"{name!r} {failed}: {why}.") from None
         raise DataError(f"{name!r} {failed}: {error.strerror or os.strerror(error.errno)}.") from None
     except (pa.ArrowException, UnicodeError, MemoryError, OverflowError):
-        raise DataError(f"{name!r} {failed}: it is truncated, damaged, or another kind of file.") from None
+        raise DataError(f"{name!r} {failed}: {why}.") from None

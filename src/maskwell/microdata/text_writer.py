@@ -10,7 +10,9 @@ from typing import Any, BinaryIO
 from maskwell.errors import DataError
 from maskwell.microdata.model import Layout, Microdata
 
-_ROWS = 1 << 16
+_ROWS, _BYTES = 1 << 16, 1 << 26
+_NUMBER_BYTES = 40
+"""More than a number, a date or a moment takes."""
 
 
 def write_text(data: Microdata, file: BinaryIO, delimiter: str, *, compressed: bool) -> None:
@@ -40,19 +42,35 @@ def _chunks(data: Microdata, layout: Layout) -> Iterator[bytes]:
 
     yield layout.mark + out(layout.delimiter.encode().join(layout.header) + layout.newline)
     rows = data.table.num_rows
-    for start in range(0, rows, _ROWS):
-        cells = [_cells(data, name, start, layout) for name in data.names]
+    # So many rows at a time that their text is of bounded size, however long it is.
+    step = max(1, min(_ROWS, _BYTES // sum(_widest(data, name) for name in data.names)))
+    for start in range(0, rows, step):
+        cells = [_cells(data, name, slice(start, start + step), layout) for name in data.names]
         block = _joined(cells, layout)
-        if start + _ROWS >= rows and not layout.final_newline:
+        if start + step >= rows and not layout.final_newline:
             block = block[: -len(layout.newline)]
         yield out(block)
 
 
-def _cells(data: Microdata, name: str, start: int, layout: Layout) -> Any:
+def _widest(data: Microdata, name: str) -> int:
+    """The bytes that a cell of a column takes at most, with its delimiter, and with its quotes doubled."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if data.layout:
+        return 1 + (pc.max(pc.binary_length(data.variable(name).codes)).as_py() or 0)
+    column = data.table.column(name)
+    texts = [chunk.dictionary for chunk in column.chunks] if pa.types.is_dictionary(column.type) else column.chunks
+    if not texts or not (pa.types.is_string(texts[0].type) or pa.types.is_large_string(texts[0].type)):
+        return _NUMBER_BYTES
+    return 3 + 2 * max(pc.max(pc.binary_length(text)).as_py() or 0 for text in texts)
+
+
+def _cells(data: Microdata, name: str, rows: slice, layout: Layout) -> Any:
     """Some cells of a column as they are to be spelled."""
     import pyarrow as pa
 
-    part = data.table.column(name).slice(start, _ROWS).combine_chunks()
+    part = data.table.column(name).slice(rows.start, rows.stop - rows.start).combine_chunks()
     part = part.chunk(0) if isinstance(part, pa.ChunkedArray) else part
     if data.layout:
         return data.variable(name).codes.take(part.indices)

@@ -14,7 +14,7 @@ from maskwell.designs.labels import text_of
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.inference import Estimate
 from maskwell.views import style
-from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words
+from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words, simulation_words
 from maskwell.whole_files import complete_file
 
 Truth = Mapping[Any, float] | Sequence[float] | Vector
@@ -63,6 +63,7 @@ def chart(
         subtitle=[
             f"{design.name} design, {which}, {estimate.n:,} reports",
             f"Privacy: {privacy_words(design)}",
+            *simulation_words(estimate),
             *(["Sorted by estimate; each column has its own scale."] if columns > 1 else []),
         ],
     )

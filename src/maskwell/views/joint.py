@@ -9,7 +9,7 @@ from maskwell.errors import EstimationError
 from maskwell.inference import Estimate
 from maskwell.inference.joint import JointTable
 from maskwell.views import style
-from maskwell.views.wording import level_words, privacy_words
+from maskwell.views.wording import level_words, privacy_words, simulation_words
 
 _MOST = 12
 """Categories of either variable that can still be told apart in one picture."""
@@ -58,6 +58,7 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
     lines = [
         f"Shares of {shown} among those with each {given}, with {level_words(level)}s; {estimate.n:,} reports",
         f"Privacy of both answers together: {privacy_words(design)}",
+        *simulation_words(estimate),
     ]
     if left_out:
         lines.append(f"Not shown, because estimated at or below 0: {', '.join(left_out)}.")

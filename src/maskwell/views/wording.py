@@ -4,6 +4,7 @@ import math
 
 from maskwell.designs.base import Design, Matrix
 from maskwell.designs.subsets import SubsetDesign
+from maskwell.inference import Estimate
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -64,3 +65,8 @@ def report_words(design: Design) -> str:
         return f"one of {design.report_count()} reports"
     low, high = design.sizes[0], design.sizes[-1]
     return f"{low} of {design.k} categories" if low == high else f"{low} to {high} of {design.k} categories"
+
+
+def simulation_words(estimate: Estimate) -> list[str]:
+    """A line for an estimate from reports that were drawn from a seed; none for others."""
+    return ["Drawn from a seed: a simulation, not a survey."] if estimate.tally.simulated else []
