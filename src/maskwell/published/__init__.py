@@ -1,4 +1,4 @@
-"""Every number a paper printed, as data beside the library's own value: `maskwell reproduce` and the tests read it.
+"""What papers print, as data beside the library's own values: `maskwell reproduce` and the tests read it.
 
 A new source is a module with a tuple ``ROWS``, entered in ``_SOURCES``.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 from maskwell.published import ayed_2020, chai_nayak_2018, nayak_2020, nayak_zhai_2019, rappor, wang_ding_2021
 from maskwell.published.model import Comparison, Explanation, Row, Simulated, compare_row
-from maskwell.published.text import report, totals
+from maskwell.published.text import counts, report, totals
 
 _SOURCES = (
     nayak_zhai_2019.ROWS,
@@ -19,7 +19,18 @@ _SOURCES = (
     ayed_2020.ROWS,
 )
 
-__all__ = ["Comparison", "Explanation", "Row", "Simulated", "compare", "report", "rows", "to_records", "totals"]
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "Row",
+    "Simulated",
+    "compare",
+    "counts",
+    "report",
+    "rows",
+    "to_records",
+    "totals",
+]
 
 
 def rows() -> list[Row]:

@@ -70,7 +70,7 @@ def _without_minus_two(size: int) -> float:
 
 
 def _row(what: str, printed: str, compute: Callable[[], float | str], explanation: Explanation) -> Row:
-    return Row(KEY, _PLACE, what, printed, compute, explanation)
+    return Row(KEY, _PLACE, what, printed, compute, explanation, kind="correction")
 
 
 ERRATA = (

@@ -102,47 +102,63 @@ def _merged_are_equivalent() -> str:
     return "equivalent" if dominates(split, merged) and dominates(merged, split) else "different"
 
 
-def _row(where: str, what: str, printed: str, compute: Callable[[], Value], why: Explanation | None = None) -> Row:
-    return Row(KEY, where, what, printed, compute, why)
+def _formula(where: str, what: str, printed: str, compute: Callable[[], Value], value: float | None = None) -> Row:
+    """A printed formula with the value that it has at the arguments chosen, or a printed claim in words."""
+    return Row(KEY, where, what, printed, compute, kind="formula", formula=None if value is None else lambda: value)
+
+
+def _correction(what: str, printed: str, compute: Callable[[], Value], why: Explanation) -> Row:
+    return Row(KEY, "Statements that need a correction", what, printed, compute, why, kind="correction")
 
 
 _BOUNDS = "Sections 1 to 3: formulas at chosen arguments"
 _OPTIMAL = "Section 4: admissible and optimal matrices"
-_ERRATA = "Statements that need a correction"
+_RHO = "ρ2(1-ρ1)/(ρ1(1-ρ2))"
 
 ROWS = (
-    _row(_BOUNDS, "Section 1: parity with m=5 reports, k=3, η=4", "4", lambda: _parity_with_more_reports(3, 5, 4)),
-    _row(
-        _BOUNDS, "Section 1: reports of RAPPOR, k=5", "32", lambda: float(designs.rappor(5, epsilon=1).report_count())
+    _formula(
+        _BOUNDS, "Section 1: parity with m=5 reports, k=3, η=4", "η", lambda: _parity_with_more_reports(3, 5, 4), 4.0
     ),
-    _row(_BOUNDS, "(1.6): bound on parity, ρ1=0.2, ρ2=0.5", "4.000000", lambda: _rho_bound(0.2, 0.5)),
-    _row(_BOUNDS, "(1.6): bound on parity, ρ1=0.1, ρ2=0.6", "13.500000", lambda: _rho_bound(0.1, 0.6)),
-    _row(_BOUNDS, "Theorem 1.2: bound on parity, β=3", "3.000000", lambda: _beta_bound(3)),
-    _row(_BOUNDS, "(2.1): e^ε where the parity is 3", "3.000000", _largest_set_ratio),
-    _row(_BOUNDS, "(3.5): h(0.1), γ=20", "0.6897", lambda: _belief(0.1, true=True)),
-    _row(_BOUNDS, "Section 3: 1 - h(1 - 0.1), γ=20", "0.0055", lambda: _belief(0.1, true=False)),
-    _row(_BOUNDS, "(3.6): largest Bayes factor, γ=20", "20.0000", _odds_ratio),
-    _row(_OPTIMAL, "Remark 4.1: with proportional rows merged, a design is", "equivalent", _merged_are_equivalent),
-    _row(_OPTIMAL, "Lemma 4.2: row parity 3/2 where γ=3", "inadmissible", _beaten_below_parity),
-    _row(_OPTIMAL, "Lemma 4.4: three values in a row", "inadmissible", _three_values),
-    _row(
+    _formula(
+        _BOUNDS,
+        "Section 1: reports of RAPPOR, k=5",
+        "2^k",
+        lambda: float(designs.rappor(5, epsilon=1).report_count()),
+        32.0,
+    ),
+    _formula(_BOUNDS, "(1.6): parity, ρ1=0.2, ρ2=0.5", _RHO, lambda: _rho_bound(0.2, 0.5), 0.5 * 0.8 / (0.2 * 0.5)),
+    _formula(_BOUNDS, "(1.6): parity, ρ1=0.1, ρ2=0.6", _RHO, lambda: _rho_bound(0.1, 0.6), 0.6 * 0.9 / (0.1 * 0.4)),
+    _formula(_BOUNDS, "Theorem 1.2: bound on parity, β=3", "β", lambda: _beta_bound(3), 3.0),
+    _formula(_BOUNDS, "(2.1): e^ε where the parity is γ=3", "γ", _largest_set_ratio, 3.0),
+    _formula(_BOUNDS, "(3.5): h(0.1), γ=20", "γa/(1+(γ-1)a)", lambda: _belief(0.1, true=True), 2 / (1 + 1.9)),
+    _formula(
+        _BOUNDS, "Section 3: 1 - h(1 - a), a=0.1, γ=20", "1-h(1-a)", lambda: _belief(0.1, true=False), 1 - 18 / 18.1
+    ),
+    _formula(_BOUNDS, "(3.6): largest Bayes factor, γ=20", "γ", _odds_ratio, 20.0),
+    _formula(_OPTIMAL, "Remark 4.1: with proportional rows merged, a design is", "equivalent", _merged_are_equivalent),
+    _formula(_OPTIMAL, "Lemma 4.2: row parity 3/2 where γ=3", "inadmissible", _beaten_below_parity),
+    _formula(_OPTIMAL, "Lemma 4.4: three values in a row", "inadmissible", _three_values),
+    _formula(
         _OPTIMAL,
         "Proposition 4.1: p_11 for k=2, γ=3",
-        "0.7500",
+        "γ/(γ+1)",
         lambda: float(designs.minimax(2, gamma=3).matrix()[0, 0]),
+        3 / 4,
     ),
-    _row(_OPTIMAL, "Theorem 4.4 (b): p_11, k=4, γ=3", "0.5000", lambda: float(largest_trace(4, 3)[1][0, 0])),
-    _row(_OPTIMAL, "Theorem 4.4 (b): p_12, k=4, γ=3", "0.1667", lambda: float(largest_trace(4, 3)[1][0, 1])),
-    _row(_OPTIMAL, "Section 5: parity of collapsed cells", "∞", _collapsed),
-    _row(
-        _ERRATA,
+    _formula(
+        _OPTIMAL, "Theorem 4.4 (b): p_11, k=4, γ=3", "γ/(γ+k-1)", lambda: float(largest_trace(4, 3)[1][0, 0]), 3 / 6
+    ),
+    _formula(
+        _OPTIMAL, "Theorem 4.4 (b): p_12, k=4, γ=3", "1/(γ+k-1)", lambda: float(largest_trace(4, 3)[1][0, 1]), 1 / 6
+    ),
+    _formula(_OPTIMAL, "Section 5: parity of collapsed cells", "∞", _collapsed),
+    _correction(
         "Theorem 4.4 (a): largest trace, k=4, γ=3",
         "13.5000",
         lambda: largest_trace(4, 3)[0],
         Explanation("printed γ^k/(γ+k-1), more than the 4 of the identity; γk/(γ+k-1) is meant", lambda: 3**4 / 6),
     ),
-    _row(
-        _ERRATA,
+    _correction(
         "Theorem 4.4, proof: a_j from the sum of all, k=4, γ=3",
         "1.5000",
         lambda: float(largest_trace(4, 3)[1][0, 0]),

@@ -1,14 +1,25 @@
-"""A printed value beside ours: what is recorded of it, and when the two agree.
+"""A row of ``maskwell reproduce``: what a paper prints, what our code computes, and what the two prove together.
 
-A printed number agrees with ours if it lies within half a unit of its last printed digit. Where the paper's number or
-ours was simulated, three standard errors of their difference are added. Where they do not agree, a row may explain why;
-an explanation is itself computed and has to give back what was printed: a wrong one explains nothing.
+Rows are of five kinds, counted apart, because only some of them test anything:
+
+- ``printed``: a number or finding that a paper prints and our code computes. It agrees within half a unit of the last
+  printed digit; where either side was simulated, three standard errors of their difference are added. A tolerance of
+  more than a tenth of the number would accept too much: such a row is ``coarse``, whatever the two numbers are.
+- ``formula``: the paper prints a formula or a general claim. We evaluate it as printed, and compare what our code does.
+- ``correction``: what is printed does not hold, and why is computed: the reason has to give back what was printed.
+- ``arithmetic``: sums and shares of the paper's own counts. They test nothing of ours.
+- ``unprinted``: our value of something that the paper describes and nobody prints. It is shown and not compared.
+
+Where a printed value is known to be another one than ours, the row records it: with an explanation, which is itself
+computed and has to give back the printed text, or as a difference that nothing explains. A row that does not come out
+as recorded is ``wrong``, also one that agrees although a difference is recorded.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 
@@ -20,10 +31,15 @@ class Simulated(NamedTuple):
 
 
 Value = float | str | Simulated
-Verdict = Literal["agrees", "explained", "unexplained"]
+Kind = Literal["printed", "formula", "correction", "arithmetic", "unprinted"]
+Verdict = Literal["agrees", "explained", "differs", "coarse", "not compared", "wrong"]
 
 # Of means that are normal and agree, one in 370 differs by more.
 STANDARD_ERRORS = 3
+COARSE = 0.1
+"""A tolerance above this part of the printed number tells too little."""
+EXACT = "1e-9"
+"""The last digit of whole numbers, and of decimals that are meant exactly."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +58,11 @@ class Explanation:
         """The value that was printed, if the explanation is right, before it was cut to the printed digits."""
         return self.leads_to() if self.leads_to else ours
 
-    def accounts_for(self, row: "Row", ours: Value) -> bool:
-        """Whether the prediction comes out as the printed text."""
-        predicted = self.predicts(ours)
+    def accounts_for(self, row: "Row", predicted: Value) -> bool:
+        """Whether what is predicted comes out as the printed text."""
         if not self.truncated:
-            return agree(row.printed, predicted, row.standard_error)
-        number, unit = _number(row.printed), _last_unit(row.printed)
+            return agree(row.printed, predicted, row.standard_error, row.unit)
+        number, unit = _number(row.printed), _last_unit(row.printed, row.unit)
         if number is None or unit is None or not isinstance(predicted, float) or not math.isfinite(predicted):
             return False
         return 0 <= Decimal(predicted) - number < unit
@@ -55,9 +70,11 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Row:
-    """One printed value: its source, the place in it, what it is, the text as printed, and how we compute it.
+    """One value: its source, the place in it, what it is, the text as printed, and how we compute it.
 
-    ``standard_error`` is that of a number which the paper simulated.
+    ``formula`` evaluates what is printed, where that is a formula. ``standard_error`` is that of a number which the
+    paper simulated. ``unit`` is the last digit that the text stands for if it leaves out zeros: 4 for 4.0000.
+    ``differs`` says that the printed value is not ours, for a reason that could not be computed.
     """
 
     key: str
@@ -68,33 +85,68 @@ class Row:
     explanation: Explanation | None = None
     note: str = ""
     standard_error: float = 0.0
-
-    @property
-    def printed_shown(self) -> str:
-        """The printed value, with its standard error if it has one."""
-        return f"{self.printed} ± {self.standard_error:g}" if self.standard_error else self.printed
+    kind: Kind = "printed"
+    formula: Callable[[], Value] | None = None
+    unit: str | None = None
+    differs: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row with our value. A row that does not agree is explained or not."""
+    """A row with our value, and with the formula's if there is one."""
 
     row: Row
     ours: Value
-    agrees: bool
-    explained: bool
+    stated: Value | None = None
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """The comparison in one word."""
-        if self.agrees:
-            return "agrees"
-        return "explained" if self.explained else "unexplained"
+        row = self.row
+        if row.kind == "unprinted":
+            return "not compared"
+        agrees = self._agrees
+        if row.explanation is not None:
+            explained = row.explanation.accounts_for(row, self._predicted)
+            return "wrong" if agrees or not explained else "coarse" if self.is_coarse else "explained"
+        if row.differs:
+            return "wrong" if agrees else "differs"
+        return "wrong" if not agrees else "coarse" if self.is_coarse else "agrees"
+
+    @property
+    def _agrees(self) -> bool:
+        if self.row.formula is not None:
+            return close(self.stated, self.ours)
+        return agree(self.row.printed, self.ours, self.row.standard_error, self.row.unit)
 
     @property
     def tolerance(self) -> float | None:
         """How far our number may be from the printed one; None for a text, which has to be equal."""
-        return None if isinstance(self.ours, str) else tolerance(self.row.printed, self.ours, self.row.standard_error)
+        if isinstance(self.ours, str) or self.row.formula is not None:
+            return None
+        return tolerance(self.row.printed, self._predicted, self.row.standard_error, self.row.unit)
+
+    @cached_property
+    def _predicted(self) -> Value:
+        """What should have been printed: our value, or what an explanation computes in its place."""
+        reason = self.row.explanation
+        return self.ours if reason is None else reason.predicts(self.ours)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the tolerance is so wide that agreement would mean little."""
+        number = _number(self.row.printed)
+        if self.row.kind == "arithmetic":
+            return False
+        return self.tolerance is not None and number is not None and self.tolerance > COARSE * abs(float(number))
+
+    @property
+    def printed_shown(self) -> str:
+        """What is printed, with its standard error, or with the value that a formula has."""
+        if self.stated is not None:
+            return f"{self.row.printed} = {shown(self.stated, '')}"
+        error = self.row.standard_error
+        return f"{self.row.printed} ± {error:g}" if error else self.row.printed or "—"
 
     @property
     def ours_shown(self) -> str:
@@ -104,11 +156,13 @@ class Comparison:
     @property
     def explanation(self) -> str:
         """Why the printed value differs, with the value that shows it; empty where it agrees or nothing is known."""
+        if self.verdict == "differs":
+            return self.row.differs
         reason = self.row.explanation
-        if self.agrees or not self.explained or reason is None:
+        if self.verdict not in ("explained", "coarse") or reason is None:
             return ""
-        predicted = reason.predicts(self.ours)
-        return reason.why if isinstance(predicted, str) else f"{reason.why}: {shown(predicted, self.row.printed)}"
+        value = self._predicted
+        return reason.why if isinstance(value, str) else f"{reason.why}: {shown(value, self.row.printed)}"
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as JSON can hold it."""
@@ -116,8 +170,10 @@ class Comparison:
             "source": self.row.key,
             "where": self.row.where,
             "what": self.row.what,
+            "kind": self.row.kind,
             "printed": self.row.printed,
             "printed_standard_error": self.row.standard_error,
+            "formula_value": self.stated,
             "ours": self.ours.mean if isinstance(self.ours, Simulated) else self.ours,
             "standard_error": self.ours.standard_error if isinstance(self.ours, Simulated) else 0.0,
             "tolerance": self.tolerance,
@@ -128,14 +184,18 @@ class Comparison:
 
 
 def compare_row(row: Row) -> Comparison:
-    """Compute our value of one row and judge it."""
-    ours = row.compute()
-    agrees = agree(row.printed, ours, row.standard_error)
-    explained = not agrees and row.explanation is not None and row.explanation.accounts_for(row, ours)
-    return Comparison(row, ours, agrees, explained)
+    """Compute our value of one row, and the formula's."""
+    return Comparison(row, row.compute(), None if row.formula is None else row.formula())
 
 
-def agree(printed: str, ours: Value, standard_error: float = 0.0) -> bool:
+def close(stated: Value | None, ours: Value) -> bool:
+    """Whether a formula and our code give the same, up to rounding: a billionth."""
+    if isinstance(stated, float) and isinstance(ours, float):
+        return math.isclose(stated, ours, rel_tol=1e-9, abs_tol=1e-12)
+    return stated == ours
+
+
+def agree(printed: str, ours: Value, standard_error: float = 0.0, unit: str | None = None) -> bool:
     """Texts have to be equal; a number may be half a unit of the last printed digit away, and what was simulated more.
 
     >>> agree("0.644", 0.64392), agree("0.643", 0.64392), agree("153.49%", 153.4868)
@@ -145,20 +205,20 @@ def agree(printed: str, ours: Value, standard_error: float = 0.0) -> bool:
     """
     if isinstance(ours, str):
         return printed == ours
-    number, allowed = _number(printed), tolerance(printed, ours, standard_error)
+    number, allowed = _number(printed), tolerance(printed, ours, standard_error, unit)
     center = ours.mean if isinstance(ours, Simulated) else ours
     if number is None or allowed is None or not math.isfinite(center):
         return False
     return abs(Decimal(center) - number) <= Decimal(allowed)
 
 
-def tolerance(printed: str, ours: Value, standard_error: float) -> float | None:
+def tolerance(printed: str, ours: Value, standard_error: float, unit: str | None = None) -> float | None:
     """Half a unit of the last printed digit and three standard errors; None where no number is printed."""
-    unit = _last_unit(printed)
-    if unit is None:
+    last = _last_unit(printed, unit)
+    if last is None:
         return None
     own = ours.standard_error if isinstance(ours, Simulated) else 0.0
-    return float(unit) / 2 + STANDARD_ERRORS * math.hypot(own, standard_error)
+    return float(last) / 2 + STANDARD_ERRORS * math.hypot(own, standard_error)
 
 
 def shown(value: Value, printed: str) -> str:
@@ -166,6 +226,8 @@ def shown(value: Value, printed: str) -> str:
     number = _number(printed)
     if isinstance(value, Simulated):
         return f"{shown(value.mean, printed)} ± {value.standard_error:.2g}"
+    if isinstance(value, float) and number is None:
+        return f"{value:.6g}"
     if isinstance(value, str) or number is None:
         return str(value)
     return f"{value:.{_decimals(number) + 2}f}" + ("%" if printed.endswith("%") else "")
@@ -185,6 +247,8 @@ def _decimals(number: Decimal) -> int:
     return max(0, -exponent)
 
 
-def _last_unit(printed: str) -> Decimal | None:
+def _last_unit(printed: str, unit: str | None) -> Decimal | None:
     number = _number(printed)
-    return None if number is None else Decimal(1).scaleb(-_decimals(number))
+    if number is None:
+        return None
+    return Decimal(1).scaleb(-_decimals(number)) if unit is None else Decimal(unit)

@@ -1,11 +1,12 @@
 """Nayak (2020), a review: formulas at chosen arguments, and the example of 59,033 census records.
 
-The example's records are public but not printed; what follows from the printed counts is checked, and Tables 1 and 2
-are one draw of the method: counts that it keeps are equal, others differ by no more than its standard deviation allows.
+The example's records are public but not printed. Tables 1 and 2 are one draw of the method: shares and differences are
+the paper's arithmetic, and how far a draw may be from its mean is too much to tell anything.
 """
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import ceil, inf, prod, sqrt
 
 import numpy as np
@@ -14,8 +15,9 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Vector
 from maskwell.inference import estimate
-from maskwell.published.model import Explanation, Row, Simulated, Value
+from maskwell.published.model import EXACT, Row, Simulated, Value
 from maskwell.published.nayak_2020_errata import ERRATA, KEY
+from maskwell.release.identification import limit_identification
 from maskwell.release.identification_audit import audit_block
 from maskwell.release.theta import least_cells, theta_for, worst_risk
 from maskwell.tally import Tally
@@ -45,8 +47,14 @@ other_race              1349 .0228    1337 .0227   12
 two_or_more             1623 .0275    1652 .0280  -29
 """
 _KEPT = {"White", "Black"}
-_CUT = Explanation("further digits were cut off", truncated=True)
-_REFERENCE = "follows from the printed figures; not in print"
+
+
+def _largest_sensitive(xi: float) -> int:
+    """The largest cell that a release changes, of a table with 40 cells of each size up to 7."""
+    sizes = [size for size in range(1, 8) for _ in range(40 * size)]
+    cells = [f"{size} {i // size}" for i, size in enumerate(sizes)]
+    setup = limit_identification({"size": sizes, "cell": cells}, keys=["size", "cell"], xi=xi, seed=1).setup
+    return int(setup.cells.counts[setup.blocks.cells].max())
 
 
 def _theta() -> Fraction:
@@ -85,41 +93,83 @@ def _verdict(name: str) -> str:
     return "admissible" if audit(designs.DESIGNS[name].function(4, gamma=9)).admissible else "inadmissible"
 
 
-def _row(where: str, what: str, printed: str, compute: Callable[[], Value], why: Explanation | None = None) -> Row:
-    return Row(KEY, where, what, printed, compute, why)
-
-
 def _formulas() -> list[Row]:
     place = "Sections 2 to 4: formulas at chosen arguments"
+
+    def row(what: str, printed: str, compute: Callable[[], Value], value: float | None = None) -> Row:
+        return Row(KEY, place, what, printed, compute, kind="formula", formula=None if value is None else lambda: value)
+
+    yes = 0.8 * 0.3 + 0.2 * 0.7
+    k, gamma, q = 5, 2, 2
+    factor = (k - 1) * (q * gamma + k - q) / (q * (gamma - 1) * (k - q))
+    constant = ((1 - k) * (q * gamma + k - q) / ((gamma - 1) * (k - q)) + 1) / k
     return [
-        _row(place, "(2.2): n × variance, Warner's p=0.8, π=0.3", "0.6544", _variance_of_a_share),
-        _row(place, "Section 3.2: parity of yes where only yes counts, γ=20", "20", lambda: _row_parity("yes")),
-        _row(place, "Section 3.2: parity of no in that design", "∞", lambda: _row_parity("no")),
-        _row(place, "(4.1): parities of the empty and the full report, RAPPOR", "1 and 1", _empty_and_full),
-        _row(place, "Section 4.1: RAPPOR is", "inadmissible", lambda: _verdict("rappor")),
-        _row(place, "Section 4.1: RAPPOR without these two rows is", "admissible", lambda: _verdict("trimmed_rappor")),
-        _row(place, "Theorem 4.2: p_11, γ=9", "0.9", lambda: float(designs.minimax(2, gamma=9).matrix()[0, 0])),
-        _row(place, "(4.4): q, k=5, γ=2", "2", lambda: float(designs.minimax(5, gamma=2).sizes[0])),
-        _row(place, "(4.5): factor of V/n, k=5, γ=2", "4.6667", lambda: float(np.ptp(_minimax_scores()))),
-        _row(place, "(4.5): constant, k=5, γ=2", "-1.6667", lambda: float(_minimax_scores().min())),
-        _row(place, "(4.6): added variance, k=5, γ=2", "25.3333", lambda: designs.minimax(5, gamma=2).added_variance),
+        row(
+            "(2.2): n × variance, Warner's p=0.8, π=0.3", "λ(1-λ)/(2p-1)²", _variance_of_a_share, yes * (1 - yes) / 0.36
+        ),
+        row("Section 3.2: parity of yes where only yes counts, γ=20", "20", lambda: _row_parity("yes")),
+        row("Section 3.2: parity of no in that design", "∞", lambda: _row_parity("no")),
+        row("(4.1): parities of the empty and the full report, RAPPOR", "1 and 1", _empty_and_full),
+        row("Section 4.1: RAPPOR is", "inadmissible", lambda: _verdict("rappor")),
+        row("Section 4.1: RAPPOR without these two rows is", "admissible", lambda: _verdict("trimmed_rappor")),
+        row("Theorem 4.2: p_11, γ=9", "γ/(γ+1)", lambda: float(designs.minimax(2, gamma=9).matrix()[0, 0]), 9 / 10),
+        row(
+            "(4.4): q, k=5, γ=2",
+            "(4.4)",
+            lambda: float(designs.minimax(5, gamma=2).sizes[0]),
+            _printed_size(5, 2),
+        ),
+        row("(4.5): factor of V/n, k=5, γ=2", "(4.5)", lambda: float(np.ptp(_minimax_scores())), factor),
+        row("(4.5): constant, k=5, γ=2", "(4.5)", lambda: float(_minimax_scores().min()), constant),
+        row(
+            "(4.6): added variance, k=5, γ=2",
+            "(4.6)",
+            lambda: designs.minimax(5, gamma=2).added_variance,
+            (k - 1) ** 2 / (_f(k, gamma, q) - k) + 1 / k - 1,
+        ),
     ]
+
+
+def _f(k: int, gamma: int, x: int) -> float:
+    """(4.3)."""
+    return k**2 * (x * gamma**2 + k - x) / (x * gamma + k - x) ** 2
+
+
+def _printed_size(k: int, gamma: int) -> float:
+    """(4.4)."""
+    low, high = k // (1 + gamma), -(-k // (1 + gamma))
+    return float(low if low >= 1 and _f(k, gamma, low) >= _f(k, gamma, high) else high)
 
 
 def _method() -> list[Row]:
     place = "Section 5: the method and its example"
+
+    def formula(what: str, printed: str, compute: Callable[[], Value], value: float) -> Row:
+        return Row(KEY, place, what, printed, compute, kind="formula", formula=lambda: value)
+
+    def printed(what: str, text: str, compute: Callable[[], Value], unit: str | None = None) -> Row:
+        return Row(KEY, place, what, text, compute, unit=unit)
+
+    def arithmetic(what: str, text: str, compute: Callable[[], Value]) -> Row:
+        return Row(KEY, place, what, text, compute, kind="arithmetic", unit=EXACT)
+
     return [
-        _row(place, "h(0)", "1", lambda: float(worst_risk(Fraction(0)))),
-        _row(place, "h(1)", "0.3333", lambda: float(worst_risk(Fraction(1)))),
-        _row(place, "ξ=0.395: θ", "0.8", lambda: float(_theta())),
-        _row(place, "ξ=0.395: least number of cells, 1/(1-θ)", "5", lambda: float(least_cells(_theta()))),
-        _row(place, "ξ=0.395: largest sensitive frequency", "2", lambda: float(ceil(1 / _XI) - 1)),
-        _row(place, "chance to move for a singleton", "0.8", lambda: float(_theta())),
-        _row(place, "chance to move for a doubleton", "0.4", lambda: float(_theta() / 2)),
-        _row(place, "cells of the cross-classification", "364320", lambda: float(prod(_CATEGORIES.values()))),
-        _row(place, "partition sets: gender × age intervals × races", "42", lambda: 2.0 * 7 * 3),
-        _row(place, "records in all, Table 1", "59033", lambda: float(sum(_counts(TABLE_1)))),
-        _row(place, "records in all, Table 2", "59033", lambda: float(sum(_counts(TABLE_2)))),
+        formula("h(0)", "1", lambda: float(worst_risk(Fraction(0))), 1.0),
+        formula("h(1)", "1/3", lambda: float(worst_risk(Fraction(1))), 1 / 3),
+        printed("ξ=0.395: θ", "0.8", lambda: float(_theta())),
+        printed("ξ=0.395: least number of cells, 1/(1-θ)", "5", lambda: float(least_cells(_theta())), EXACT),
+        formula(
+            "ξ=0.395: largest sensitive frequency",
+            "⌈1/ξ⌉-1",
+            lambda: float(_largest_sensitive(_XI)),
+            ceil(1 / _XI) - 1.0,
+        ),
+        printed("chance to move for a singleton", "0.8", lambda: float(_theta())),
+        printed("chance to move for a doubleton", "0.4", lambda: float(_theta() / 2)),
+        arithmetic("cells of the cross-classification", "364320", lambda: float(prod(_CATEGORIES.values()))),
+        arithmetic("partition sets: gender × age intervals × races", "42", lambda: 2.0 * 7 * 3),
+        arithmetic("records in all, Table 1", "59033", lambda: float(sum(_counts(TABLE_1)))),
+        arithmetic("records in all, Table 2", "59033", lambda: float(sum(_counts(TABLE_2)))),
     ]
 
 
@@ -132,48 +182,48 @@ def _largest_risk(singles: int, doubles: int, xi: float = _XI) -> float:
     return float(audit_block({1: singles, 2: doubles}, theta_for(xi)).risk)
 
 
-def _references() -> list[Row]:
-    values: list[tuple[str, str, Callable[[], float]]] = [
-        ("sensitive cells", "18439", lambda: float(_SINGLE + _DOUBLE)),
-        ("records in them", "23216", lambda: float(_SINGLE + 2 * _DOUBLE)),
-        ("records expected to move: θ for each sensitive cell", "14734", lambda: float(_theta()) * (_SINGLE + _DOUBLE)),
-        ("share of all records", "24.96%", lambda: 100 * float(_theta()) * (_SINGLE + _DOUBLE) / _N),
-        (
-            "mean size of the 25,406 - 18,439 other cells",
-            "5.14",
-            lambda: (_N - _SINGLE - 2 * _DOUBLE) / (25_406 - 18_439),
-        ),
-        ("h(0.8)", "0.394737", lambda: float(worst_risk(Fraction(4, 5)))),
-        ("θ", "0.79905", lambda: float(_theta())),
-        ("largest chance of a match, block of 124 doubletons", "0.39473", lambda: _largest_risk(0, 124)),
-        ("largest chance of a match, block of 1480 doubletons", "0.39498", lambda: _largest_risk(0, 1480)),
-        ("largest chance of a match, block of 124 singletons", "0.23820", lambda: _largest_risk(124, 0)),
-        ("the same at ξ=0.5", "0.49874", lambda: _largest_risk(124, 0, 0.5)),
+def _implied() -> list[Row]:
+    values: list[tuple[str, Callable[[], float]]] = [
+        ("sensitive cells", lambda: float(_SINGLE + _DOUBLE)),
+        ("records in them", lambda: float(_SINGLE + 2 * _DOUBLE)),
+        ("records expected to move: θ for each sensitive cell", lambda: float(_theta()) * (_SINGLE + _DOUBLE)),
+        ("share of all records, percent", lambda: 100 * float(_theta()) * (_SINGLE + _DOUBLE) / _N),
+        ("mean size of the 25,406 - 18,439 other cells", lambda: (_N - _SINGLE - 2 * _DOUBLE) / (25_406 - 18_439)),
+        ("h(0.8)", lambda: float(worst_risk(Fraction(4, 5)))),
+        ("θ", lambda: float(_theta())),
+        ("largest chance of a match, block of 124 doubletons", lambda: _largest_risk(0, 124)),
+        ("largest chance of a match, block of 1480 doubletons", lambda: _largest_risk(0, 1480)),
+        ("largest chance of a match, block of 124 singletons", lambda: _largest_risk(124, 0)),
+        ("the same at ξ=0.5", lambda: _largest_risk(124, 0, 0.5)),
     ]
     place = "Section 5: what the example's figures imply"
-    return [Row(KEY, place, what, text, compute, note=_REFERENCE) for what, text, compute in values]
+    return [Row(KEY, place, what, "", compute, kind="unprinted") for what, compute in values]
 
 
-def _explained(printed: str, share: float) -> Explanation | None:
-    """Four shares of Table 2 are not rounded to the nearest: two are cut off and two rounded up."""
-    digits = len(printed.partition(".")[2])
-    if f"{share:.{digits}f}" == f"{float(printed):.{digits}f}":
-        return None
-    if float(printed) < share:
-        return _CUT
-    return Explanation("rounded up, not to the nearest", lambda: ceil(share * 10**digits) / 10**digits)
+# Shares of Table 2 that are one off in their last digit.
+_SLIPS = {
+    "American Indian, perturbed": "one too low in the last digit",
+    "Pacific Islander, original": "one too high in the last digit",
+    "other race, original": "one too low in the last digit",
+    "other race, perturbed": "one too high in the last digit",
+}
 
 
 def _table(table: str, place: str) -> list[Row]:
+    """Shares and differences of the printed counts: the paper's own arithmetic."""
     rows = []
     for line in table.strip().splitlines():
         name, original, first, perturbed, second, difference = line.split()
-        for kind, count, printed in (("original", original, first), ("perturbed", perturbed, second)):
-            share = int(count) / _N
-            why = _explained(printed, share)
-            rows.append(_row(place, f"{name.replace('_', ' ')}, {kind}", printed, lambda share=share: share, why))  # type: ignore[misc]
-        change = float(int(original) - int(perturbed))
-        rows.append(_row(place, f"{name.replace('_', ' ')}, difference", difference, lambda change=change: change))  # type: ignore[misc]
+        values = {
+            "original": (first, int(original) / _N, None),
+            "perturbed": (second, int(perturbed) / _N, None),
+            "difference": (difference, float(int(original) - int(perturbed)), EXACT),
+        }
+        for kind, (printed, value, unit) in values.items():
+            what = f"{name.replace('_', ' ')}, {kind}"
+            slip = _SLIPS.get(what, "")
+            compute = partial(float, value)
+            rows.append(Row(KEY, place, what, printed, compute, kind="arithmetic", unit=unit, differs=slip))
     return rows
 
 
@@ -195,7 +245,7 @@ def _draws() -> list[Row]:
 ROWS = (
     *_formulas(),
     *_method(),
-    *_references(),
+    *_implied(),
     *_table(TABLE_1, "Table 1: marital status, shares and differences"),
     *_table(TABLE_2, "Table 2: race, shares and differences"),
     *_draws(),

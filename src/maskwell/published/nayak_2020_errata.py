@@ -31,5 +31,6 @@ ERRATA = (
         "1.0",
         lambda: _growth(margin=True),
         Explanation("of order 1/n² for one cell; a margin over many sparse cells adds 1/n", lambda: _growth(False)),
+        kind="correction",
     ),
 )

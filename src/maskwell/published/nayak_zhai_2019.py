@@ -6,6 +6,7 @@ The tables are transcribed as printed; the figures of the running text and the s
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from math import comb
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.errors import DesignError
 from maskwell.planning.matching import match_local_diversity
-from maskwell.published.model import Explanation, Row, Value
+from maskwell.published.model import EXACT, Explanation, Row, Value
 from maskwell.published.nayak_zhai_2019_errata import ERRATA, KEY
 from maskwell.published.quantities import best_guess, total_variance
 
@@ -44,8 +45,9 @@ l   10    15        20        50        100       200        500
 30  NA    NA        NA        4.44(9)   11.25(8)  24.63(8)   64.69(8)
 """
 
-_CUT_OFF = Explanation("digits beyond the last printed one were cut off, not rounded", truncated=True)
+_CUT_OFF = Explanation("digits beyond the last printed one were cut off, as in no other cell", truncated=True)
 _TRUNCATED = {("5", 10), ("30", 20)}
+_SHORTER = {"21.70": "0.01", "25.333": "0.001"}
 
 Entries = tuple[tuple[str, ...], ...]
 
@@ -59,6 +61,12 @@ def _cells(table: str) -> Iterator[tuple[str, int, str]]:
     head, *body = (line.split() for line in table.strip().splitlines())
     for first, *texts in body:
         yield from ((first, int(column), text) for column, text in zip(head[1:], texts, strict=True))
+
+
+def _last_digit(text: str) -> str:
+    """What Table 1 is printed to: four decimals, or seven digits, without zeros at the end. Two cells have fewer."""
+    before, _, _ = text.partition(".")
+    return _SHORTER.get(text, f"1e-{min(4, 7 - len(before))}")
 
 
 def _added_variance(k: int, gamma: str) -> float:
@@ -75,6 +83,7 @@ def table_1() -> list[Row]:
             text,
             partial(_added_variance, k, gamma),
             _CUT_OFF if (gamma, k) in _TRUNCATED else None,
+            unit=_last_digit(text),
         )
         for gamma, k, text in _cells(TABLE_1)
     ]
@@ -101,7 +110,8 @@ def table_2() -> list[Row]:
     for l, k, text in _cells(TABLE_2):
         place, what, numbers = "Table 2: minimax designs as precise as l-diversity", f"l={l}, k={k}", (k, int(l))
         gamma, _, size = text.removesuffix(")").partition("(")
-        rows.append(Row(KEY, place, f"{what}: γ" if size else what, gamma, partial(_matched_gamma, *numbers)))
+        ours = partial(_matched_gamma, *numbers)
+        rows.append(Row(KEY, place, f"{what}: γ" if size else what, gamma, ours, unit="0.01"))
         if size:
             tie = Explanation("an exact tie: at γ=6 both sizes add 7.2", partial(_larger_size, *numbers))
             explanation = tie if numbers == (10, 5) else None
@@ -127,7 +137,7 @@ def average_security() -> list[Row]:
     """Section 3.1: a design that reveals and one that only blurs are equally secure on average."""
 
     def row(what: str, printed: str, compute: Callable[[], Value]) -> Row:
-        return Row(KEY, "Section 3.1: average security of two designs", what, printed, compute)
+        return Row(KEY, "Section 3.1: average security of two designs", what, printed, compute, unit=EXACT)
 
     return [
         row("l1(P1)", "1.0", partial(_distance, _REVEALING)),
@@ -178,18 +188,38 @@ def _variance_of_the_first() -> float:
 def local_diversity() -> list[Row]:
     """Section 4: the formulas of local l-diversity, k=5 and l=3."""
 
-    def row(what: str, printed: str, compute: Callable[[], Value]) -> Row:
-        return Row(KEY, "Section 4: formulas at k=5, l=3, π=(.4,.2,.2,.1,.1)", what, printed, compute)
+    k, l, first, second = 5, 3, *_POPULATION[:2]
+    place = "Section 4: formulas at k=5, l=3, π=(.4,.2,.2,.1,.1)"
 
+    def row(what: str, printed: str, compute: Callable[[], Value], value: float) -> Row:
+        return Row(KEY, place, what, printed, compute, kind="formula", formula=lambda: value)
+
+    single = first + (1 - first) * (l - 1) / (k - 1)
+    rest = (1 - first - second) * (l - 1) * (l - 2) / ((k - 1) * (k - 2))
+    added = (k - 1) * (l - 1) / (k - l)
+    sampling = 1 - sum(share**2 for share in _POPULATION)
+    # With b = (l-1)/(k-1), a share is estimated by (fraction of reports that hold it - b) / (1 - b).
+    slope = (k - 1) / (k - l)
     return [
-        row("reports", "10", lambda: float(designs.local_diversity(5, l=3).report_count())),
-        row("(4.2): chance that a report holds category 1", "0.7000", lambda: _in_report((0,))),
-        row("Section 4.2: chance that it holds 1 and 2", "0.3667", lambda: _in_report((0, 1))),
-        row("Section 4.2: n × variance of the first share", "0.8400", _variance_of_the_first),
+        row("reports", "C(k,l)", lambda: float(designs.local_diversity(5, l=3).report_count()), float(comb(k, l))),
+        row("(4.2): chance that a report holds category 1", "π1+(1-π1)(l-1)/(k-1)", lambda: _in_report((0,)), single),
+        row(
+            "Section 4.2: chance that it holds 1 and 2",
+            "(π1+π2)(l-1)/(k-1) + …",
+            lambda: _in_report((0, 1)),
+            (first + second) * (l - 1) / (k - 1) + rest,
+        ),
+        row(
+            "Section 4.2: n × variance of the first share",
+            "((k-1)/(k-l))² λ(1-λ)",
+            _variance_of_the_first,
+            slope**2 * single * (1 - single),
+        ),
         row(
             "(4.4): n × summed variances",
-            "4.7400",
+            "V_S+(k-1)(l-1)/(k-l)",
             lambda: total_variance(designs.local_diversity(5, l=3), _POPULATION),
+            sampling + added,
         ),
     ]
 
@@ -200,8 +230,14 @@ def worked_examples() -> list[Row]:
     rounded_20 = partial(designs.minimax, 20, gamma=Fraction("14.19"))
     rounded_50 = partial(designs.minimax, 50, gamma=Fraction("18.02"))
 
-    def row(what: str, printed: str, compute: Callable[[], Value], explanation: Explanation | None = None) -> Row:
-        return Row(KEY, "Section 4.3: worked examples", what, printed, compute, explanation)
+    def row(
+        what: str,
+        printed: str,
+        compute: Callable[[], Value],
+        explanation: Explanation | None = None,
+        unit: str | None = None,
+    ) -> Row:
+        return Row(KEY, "Section 4.3: worked examples", what, printed, compute, explanation, unit=unit)
 
     def from_rounded(gamma: str, leads_to: Callable[[], Value]) -> Explanation:
         return Explanation(f"follows from γ already rounded to {gamma}", leads_to)
@@ -218,7 +254,7 @@ def worked_examples() -> list[Row]:
         ),
         row("k=20, l=5: p", "0.4275", lambda: first().truth_prob),
         row("k=20, l=5: guess, minimax", "0.4275", lambda: first().guess_probability),
-        row("k=20, l=5: guess, l-diversity", "0.2", lambda: best_guess(designs.local_diversity(20, l=5))),
+        row("k=20, l=5: guess, l-diversity", "0.2", lambda: best_guess(designs.local_diversity(20, l=5)), unit=EXACT),
         row("k=50, l=10: γ", "18.02", lambda: second().gamma),
         row("k=50, l=10: q", "3", partial(_matched_sizes, 50, 10)),
         row(
@@ -239,7 +275,7 @@ def worked_examples() -> list[Row]:
             lambda: 1 - second().truth_prob,
             from_rounded("18.02", lambda: 1 - rounded_50().inclusion_probabilities()[0]),
         ),
-        row("k=50, l=10: guess, l-diversity", "0.1", lambda: best_guess(designs.local_diversity(50, l=10))),
+        row("k=50, l=10: guess, l-diversity", "0.1", lambda: best_guess(designs.local_diversity(50, l=10)), unit=EXACT),
         row("k=50, l=10: guess, minimax", "0.1783", lambda: second().guess_probability),
     ]
 

@@ -68,6 +68,7 @@ def swapped_product(key: str, section: str) -> Row:
             "the order printed holds only where every report is one category (k=5, γ=20)",
             lambda: identity_product(gamma=20),
         ),
+        kind="correction",
     )
 
 
@@ -79,6 +80,7 @@ ERRATA = (
         "0 < φ < 1",
         _phi_range,
         Explanation("no design has φ below 1; printed is the range of φ - 1", lambda: _phi_range(shift=1)),
+        kind="correction",
     ),
     swapped_product(KEY, "Section 3.2"),
     Row(
@@ -91,5 +93,6 @@ ERRATA = (
             "its rows' non-zero entries are equal, but P_a is P_0 with half of the reports withheld",
             _admissible_by_equal_entries,
         ),
+        kind="correction",
     ),
 )

@@ -16,7 +16,7 @@ from maskwell.auditing.report import Audit
 from maskwell.designs.base import Matrix
 from maskwell.inference import independence_test, individual_leakage
 from maskwell.inference.hypothesis import chi_square_tail
-from maskwell.published.model import Explanation, Row, Simulated, Value
+from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_errata import ERRATA
 from maskwell.published.wang_ding_2021_table_4 import KEY, TABLE_4_ROWS, limits
 from maskwell.tally import Tally
@@ -31,7 +31,6 @@ _RACE = {
 }
 _GENDER_BY_INCOME = np.array([[9592, 1179], [15128, 6662]])
 _CUT = Explanation("further digits were cut off", truncated=True)
-_REFERENCE = "references computed by enumeration, not in print"
 _REPLICATIONS = 100
 
 
@@ -99,12 +98,23 @@ def _likelihood_ratio_freedom(k: int) -> float:
     return float(found.df)
 
 
-def _row(where: str, what: str, printed: str, compute: Callable[[], Value], why: Explanation | None = None) -> Row:
-    return Row(KEY, where, what, printed, compute, why)
+def _row(
+    where: str,
+    what: str,
+    printed: str,
+    compute: Callable[[], Value],
+    why: Explanation | None = None,
+    unit: str | None = None,
+) -> Row:
+    return Row(KEY, where, what, printed, compute, why, unit=unit)
+
+
+def _arithmetic(where: str, what: str, printed: str, compute: Callable[[], Value]) -> Row:
+    return Row(KEY, where, what, printed, compute, kind="arithmetic")
 
 
 def _example(what: str, printed: str, members: tuple[str, ...]) -> Row:
-    return _row("Example 2", what, printed, lambda: sum(_URN[c] for c in members))
+    return _arithmetic("Example 2", what, printed, lambda: sum(_URN[c] for c in members))
 
 
 def _urn_coverage() -> float:
@@ -116,19 +126,20 @@ def _race_rows() -> list[Row]:
     asian = {"Asian-Pac-Islander", "White"}
     place = "Section V-B"
     return [
-        *(_row("Table II", race, printed, lambda race=race: _share(race)) for race, printed in shares),  # type: ignore[misc]
+        *(_arithmetic("Table II", race, printed, lambda race=race: _share(race)) for race, printed in shares),  # type: ignore[misc]
         _row("Section V-A", "loss of the likelihood over that of the sample", "4", _loss_ratio),
         _row(place, "size leakage, not masked", "0.25", lambda: _leakage("size_leakage", "direct"), _CUT),
         _row(place, "size leakage, uniform design", "0.15", lambda: _leakage("size_leakage"), _CUT),
-        _row(place, "prediction leakage, not masked", "1", lambda: _leakage("prediction", "direct")),
+        _row(place, "prediction leakage, not masked", "1", lambda: _leakage("prediction", "direct"), unit=EXACT),
         _row(place, "prediction leakage, uniform design", "0.9", lambda: _leakage("prediction")),
-        _row(place, "guess without any report", "0.85", lambda: max(_SHARES)),
-        _row(place, "chance of the optimal prediction in Case 12", "0.854", lambda: _share("White")),
+        _arithmetic(place, "guess without any report", "0.85", lambda: max(_SHARES)),
+        _arithmetic(place, "chance of the optimal prediction in Case 12", "0.854", lambda: _share("White")),
         _row(
             place,
             "prediction leakage of Case 12, a White in {Black, White, Asian}",
             "1",
             lambda: _individual("White", {"Black", *asian})[1],
+            unit=EXACT,
         ),
         _row(
             place,
@@ -136,7 +147,7 @@ def _race_rows() -> list[Row]:
             "0.5",
             lambda: _leakage("mutual_information") / _leakage("mutual_information", "direct"),
         ),
-        _row(
+        _arithmetic(
             place,
             "size leakage of an Asian-Pac-Islander, not masked",
             "0.97",
@@ -151,18 +162,18 @@ def _race_rows() -> list[Row]:
     ]
 
 
-def _references() -> list[Row]:
-    values: list[tuple[str, str, Callable[[], Value]]] = [
-        ("size leakage, not masked", "0.25983", lambda: _leakage("size_leakage", "direct")),
-        ("size leakage, uniform design", "0.15590", lambda: _leakage("size_leakage")),
-        ("mutual information, not masked, bits", "0.79874", lambda: _leakage("mutual_information", "direct")),
-        ("mutual information, uniform design, bits", "0.40900", lambda: _leakage("mutual_information")),
-        ("prediction leakage, uniform design", "0.92237", lambda: _leakage("prediction")),
-        ("n × squared error, sample", "0.25983", lambda: 1 - sum(w**2 for w in _SHARES)),
-        ("n × squared error, likelihood", "0.86403", lambda: _limit(0)),
-        ("n × squared error, moments", "2.8003", lambda: _limit(1)),
+def _exactly() -> list[Row]:
+    values: list[tuple[str, Callable[[], Value]]] = [
+        ("size leakage, not masked", lambda: _leakage("size_leakage", "direct")),
+        ("size leakage, uniform design", lambda: _leakage("size_leakage")),
+        ("mutual information, not masked, bits", lambda: _leakage("mutual_information", "direct")),
+        ("mutual information, uniform design, bits", lambda: _leakage("mutual_information")),
+        ("prediction leakage, uniform design", lambda: _leakage("prediction")),
+        ("n × squared error, sample", lambda: 1 - sum(w**2 for w in _SHARES)),
+        ("n × squared error, likelihood", lambda: _limit(0)),
+        ("n × squared error, moments", lambda: _limit(1)),
     ]
-    return [Row(KEY, "Race example, exactly", what, text, compute, note=_REFERENCE) for what, text, compute in values]
+    return [Row(KEY, "Race example, exactly", what, "", compute, kind="unprinted") for what, compute in values]
 
 
 ROWS = (
@@ -170,10 +181,18 @@ ROWS = (
     _example("size of {black, red}", "0.11", ("black", "red")),
     _row("Example 2", "coverage of the uniform design", "0.684", _urn_coverage),
     *_race_rows(),
-    *_references(),
-    _row("Table III", "persons in all", "32561", lambda: float(_GENDER_BY_INCOME.sum())),
+    *_exactly(),
+    _arithmetic("Table III", "persons in all", "32561", lambda: float(_GENDER_BY_INCOME.sum())),
     _row("Section V-C", "p-value of Table III, near", "0", _pearson_of_the_table),
-    _row("Section IV-B", "(p-1)(q-1) of the likelihood ratio, p=q=4", "9", lambda: _likelihood_ratio_freedom(4)),
+    Row(
+        KEY,
+        "Section IV-B",
+        "degrees of freedom of the likelihood ratio, p=q=4",
+        "(p-1)(q-1)",
+        lambda: _likelihood_ratio_freedom(4),
+        kind="formula",
+        formula=lambda: 9.0,
+    ),
     *TABLE_4_ROWS,
     *ERRATA,
 )

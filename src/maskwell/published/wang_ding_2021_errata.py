@@ -12,7 +12,7 @@ from maskwell.inference import estimate, independence_test
 from maskwell.inference.draws import draw_truths
 from maskwell.inference.hypothesis import chi_square_tail
 from maskwell.planning.dummies import dummy_respondents, guaranteed_coverage
-from maskwell.published.model import Explanation, Row, Simulated, Value
+from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_table_4 import KEY
 from maskwell.tally import Tally
 
@@ -127,8 +127,10 @@ def _sample_for_a_fourth(loss: bool) -> float:
     return 4.0 if np.isclose(four, wanted, rtol=1e-3) else 2.0 if np.isclose(twice, wanted, rtol=1e-3) else np.nan
 
 
-def _row(what: str, printed: str, compute: Callable[[], Value], explanation: Explanation) -> Row:
-    return Row(KEY, _PLACE, what, printed, compute, explanation)
+def _row(
+    what: str, printed: str, compute: Callable[[], Value], explanation: Explanation, unit: str | None = None
+) -> Row:
+    return Row(KEY, _PLACE, what, printed, compute, explanation, kind="correction", unit=unit)
 
 
 ERRATA = (
@@ -158,6 +160,7 @@ ERRATA = (
             "the number of cells, from which 1 + (p-1) + (q-1) = 7 fitted numbers go",
             lambda: float(designs.uniform_subsets(4).report_count() ** 2),
         ),
+        EXACT,
     ),
     _row(
         "Section IV-B: Pearson's test at χ² with 36 degrees rejects",
@@ -178,6 +181,7 @@ ERRATA = (
         Explanation(
             "the loss is squared and falls as 1/n; twice as many halve it", lambda: _sample_for_a_fourth(loss=False)
         ),
+        EXACT,
     ),
     _row(
         "Section V-B: information of a report, race, bits",
@@ -187,12 +191,14 @@ ERRATA = (
             "the most that a yes or no can tell, as for four equally likely categories",
             lambda: float(audit(designs.uniform_subsets(4)).mutual_information),
         ),
+        EXACT,
     ),
     _row(
         "Appendix II: dummies for coverage 0.2 beside 300 persons",
         "120",
         lambda: float(dummy_respondents(300, 0.2)),
         Explanation("2αn, but they count among all: 2αn/(1-2α)", lambda: 2 * 0.2 * 300),
+        EXACT,
     ),
     _row(
         "Appendix II: coverage that 120 dummies give 300 persons",
