@@ -155,8 +155,11 @@ def test_association_by_the_delta_method(label: str, method: Any) -> None:
     gradient = numeric_gradient(lambda x: cramers_v(x.reshape(shape) / x.sum()), w)
     variance = gradient @ COVARIANCES[method](design, w) @ gradient / 1e5
     association = found.association()
-    assert association.value == pytest.approx(cramers_v(w.reshape(shape)), rel=1e-3)
-    assert association.standard_error == pytest.approx(np.sqrt(variance), rel=1e-3)
+    true = cramers_v(w.reshape(shape))
+    assert association.uncorrected == pytest.approx(true, rel=1e-3)
+    assert 0 <= association.value <= association.uncorrected
+    # Noise of the second order, which the error of V has besides, is a thousandth of it at this size.
+    assert association.standard_error == pytest.approx(np.sqrt(variance), rel=0.02)
 
 
 @every_method

@@ -45,6 +45,17 @@ def test_joint_tables_have_a_column_per_variable(run: Run, two: mw.Reports) -> N
     assert "simulation" in text
 
 
+def test_the_association_is_given_with_its_interval(run: Run, two: mw.Reports) -> None:
+    options = ["estimate", "sex.parquet", "income.parquet", "--joint", "--level", "0.9", "--json"]
+    found = run(*options).json["association"]
+    expected = mw.estimate(two).association()  # type: ignore[attr-defined]
+    assert found["cramers_v"] == expected.value
+    assert found["interval"] == list(expected.interval(0.9))
+    assert (found["level"], found["uncorrected"]) == (0.9, expected.uncorrected)
+    assert 0 <= found["interval"][0] <= found["cramers_v"] <= found["interval"][1] <= 1
+    assert "association" not in run("estimate", "sex.parquet", "--json").json
+
+
 def test_frames_of_joint_tables_have_a_column_per_variable(two: mw.Reports) -> None:
     frame = mw.estimate(two).to_frame()
     assert list(frame.columns) == ["sex", "income", "estimate", "standard_error", "lower", "upper"]

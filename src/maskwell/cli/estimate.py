@@ -191,6 +191,18 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     return together.tally(), {file.randomness for file in files}
 
 
+def _association(result: "Estimate", level: float) -> dict[str, Any]:
+    """Cramér's V of two variables, null where it is not defined; nothing for another number of variables."""
+    from maskwell.inference.joint import JointTable
+
+    if not isinstance(result, JointTable) or result.table.ndim != 2:
+        return {}
+    try:
+        return {"association": result.association().as_dict(level)}
+    except EstimationError:
+        return {"association": None}
+
+
 def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str, Any]) -> dict[str, Any]:
     design = result.design
     noise = result.noise
@@ -212,6 +224,7 @@ def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str,
         "estimates": result.proportions,
         "standard_errors": result.standard_errors,
         "intervals": limits,
+        **_association(result, asked["level"]),
         "noise": {
             "added_variance": noise.added,
             "sampling_variance": noise.sampling,

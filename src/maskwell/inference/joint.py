@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Method, Vector
 from maskwell.designs.product import ProductDesign, ProductScores
 from maskwell.errors import EstimationError
+from maskwell.inference.cramers_v import CramersV, corrected_v
 from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
 from maskwell.tally import Tally
+
+_MOST_ASSOCIATED = 4_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +49,10 @@ class JointTable(Estimate):
         if len(self._product.parts) == 2:
             with contextlib.suppress(EstimationError):
                 found = self.association()
+                low, high = found.interval()
                 remarks.append(
-                    f"association of {' and '.join(self._product.names)}: Cramér's V {found.value:.3f}, standard error "
-                    f"{found.standard_error:.3f}; noise alone keeps V above 0, so test independence before believing it"
+                    f"association of {' and '.join(self._product.names)}: Cramér's V {found.value:.3f}, 95 % interval "
+                    f"{low:.3f} to {high:.3f}, corrected for noise, with which it would be {found.uncorrected:.3f}"
                 )
         return remarks
 
@@ -100,23 +104,24 @@ class JointTable(Estimate):
             raise EstimationError(f"there is no variable {unknown[0]!r}; variables: {', '.join(self._product.names)}.")
         return reduce(np.multiply.outer, axes).reshape(-1)
 
-    def association(self) -> Contrast:
-        """Cramér's V of two variables from the estimated table, with a delta-method standard error."""
-        table = self.table
-        if table.ndim != 2:
+    def association(self) -> CramersV:
+        """Cramér's V of two variables, corrected for the noise of masking and sampling, with limits inside [0, 1]."""
+        if len(self._product.parts) != 2:
             raise EstimationError("association needs two variables; take a product of two.")
-        if (table.sum(axis=1) <= 0).any() or (table.sum(axis=0) <= 0).any():
-            raise EstimationError("a marginal proportion is estimated at or below 0; the association is not defined.")
-        rows, columns = table.sum(axis=1), table.sum(axis=0)
-        scale = min(table.shape) - 1
-        phi2 = float((table**2 / np.outer(rows, columns)).sum() - 1)
-        value = math.sqrt(max(phi2, 0.0) / scale)
-        # d phi2 / d w_ij = 2 w_ij / (r_i c_j) - sum_j w_ij^2 / (r_i^2 c_j) - sum_i w_ij^2 / (r_i c_j^2)
-        by_row = (table**2 / columns).sum(axis=1) / rows**2
-        by_column = (table**2 / rows[:, None]).sum(axis=0) / columns**2
-        gradient = (2 * table / np.outer(rows, columns) - by_row[:, None] - by_column).reshape(-1)
-        spread = math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
-        return Contrast(value, spread / (2 * scale * value) if value > 0 else math.inf)
+        if self.design.k > _MOST_ASSOCIATED:
+            raise EstimationError(
+                f"association needs the covariance of all cells, and there are {self.design.k:,}; up to "
+                f"{_MOST_ASSOCIATED:,} are possible. Group categories, or test independence."
+            )
+        whole = self._with_covariance()
+        found = corrected_v(whole.table, whole.covariance)
+        if found is None:
+            raise EstimationError("association needs two categories or more, each with some people, of both variables.")
+        return found
+
+    def _with_covariance(self) -> JointTable:
+        """The estimate whose noise is known: unbiased, with a covariance."""
+        return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,229 @@
+r"""Cramér's V of two variables from an estimated table, corrected for the table's noise, with limits inside [0, 1].
+
+V is :math:`\sqrt{\varphi^2 / (\min(r, c) - 1)}` with :math:`\varphi^2 = \sum_{ij} w_{ij}^2 / (w_{i+} w_{+j}) - 1`.
+Noise in the table, of sampling, masking or release, adds to :math:`\varphi^2` whatever its direction: under heavy
+masking so much that V would exceed 1. The table's covariance says how much that is on average, and it is taken off (for
+open answers of independent variables this is the correction of Bergsma 2013).
+
+What is left has no normal law near V = 0. Its limits come from turning a test around: with y the standardised
+differences from independence and :math:`\Omega` their covariance, :math:`|y|^2` has about the law of a scaled
+non-central chi-square with its mean and its variance, :math:`2 \mathrm{tr}\, \Omega^2` and a part that grows with
+:math:`\varphi^2` (delta method).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.inference.intervals import normal_quantile
+
+Floats = NDArray[np.float64]
+
+_TURNS = 60
+_LARGE = 1e4  # from this non-centrality on the law is normal
+
+
+@dataclass(frozen=True)
+class CramersV:
+    """Cramér's V with its correction and limits: 0 for independent variables, 1 where one decides the other."""
+
+    value: float
+    """Corrected for noise, and never outside [0, 1]."""
+    uncorrected: float
+    """V of the estimated table as it stands; above 1 where the table is mostly noise."""
+    standard_error: float
+    """By the delta method; infinite at V = 0, where there is no such thing: use ``interval``."""
+    _law: _Law
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The values of V that a two-sided test does not reject; they lie inside [0, 1], and never at 0 alone."""
+        normal_quantile(level)  # refuses a level outside (0, 1)
+        tail = (1 - level) / 2
+        form = self._law.form
+        # A table that happens to lie nearer to independence than noise allows proves no less than one at its mean.
+        at_least = replace(form, observed=max(form.observed, form.noise))
+        return self._law.at(1 - tail), _Law(at_least).at(tail)
+
+    def as_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The figures by name."""
+        return {
+            "cramers_v": self.value,
+            "uncorrected": self.uncorrected,
+            "standard_error": self.standard_error,
+            "interval": self.interval(level),
+            "level": level,
+        }
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The second-order law of φ² of a noisy table; everything that V, its error and its limits are made of."""
+
+    observed: float
+    """φ² of the estimated table."""
+    noise: float
+    """What noise adds to it on average where the variables are independent: tr Ω."""
+    noise_here: float
+    """The same at the estimated association."""
+    squares: float
+    """tr Ω²."""
+    growth: float
+    """The variance of φ² by the delta method, for each unit of φ²."""
+    most: int
+    """The largest possible φ²: one less than the smaller number of categories."""
+
+    @property
+    def corrected(self) -> float:
+        return min(max(self.observed - self.noise_here, 0.0), float(self.most))
+
+    def v(self) -> CramersV:
+        value = math.sqrt(self.corrected / self.most)
+        spread = math.sqrt(2 * self.squares + self.corrected * self.growth)
+        error = spread / (2 * self.most * value) if value > 0 else math.inf
+        return CramersV(value, math.sqrt(max(self.observed, 0.0) / self.most), error, _Law(self))
+
+
+@dataclass(frozen=True)
+class _Law:
+    """The law of φ² of the estimated table as a function of the true one."""
+
+    form: Quadratic
+
+    def at(self, chance: float) -> float:
+        """The V at which what was observed is the quantile of this chance; 0 or 1 if there is none inside."""
+        low, high = 0.0, float(self.form.most)
+        if self.chance_below(low) <= chance:
+            return 0.0
+        if self.chance_below(high) >= chance:
+            return 1.0
+        for _ in range(_TURNS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.chance_below(middle) > chance else (low, middle)
+        return math.sqrt((low + high) / 2 / self.form.most)
+
+    def chance_below(self, true: float) -> float:
+        """The chance that noise leaves φ² at or below the observed one."""
+        from scipy.special import chndtr, ndtr
+
+        form = self.form
+        if form.noise <= 0:
+            return float(true <= form.observed)
+        scale = (2 * form.squares + true * form.growth) / (2 * form.noise + 4 * true)
+        excess = self._noise_at(true) - form.noise
+        if scale <= 0:
+            return float(true + excess <= form.observed)
+        x, df, shift = (form.observed - excess) / scale, form.noise / scale, true / scale
+        if shift > _LARGE:
+            return float(ndtr((x - df - shift) / math.sqrt(2 * df + 4 * shift)))
+        return float(chndtr(max(x, 0.0), df, shift))
+
+    def _noise_at(self, true: float) -> float:
+        form = self.form
+        share = min(true / form.corrected, 1.0) if form.corrected > 0 else 0.0
+        return form.noise + share * (form.noise_here - form.noise)
+
+
+def plain_v(counts: Any) -> float:
+    """V of a table that is taken as it stands.
+
+    >>> plain_v([[5, 0], [0, 5]]), plain_v([[1, 2], [2, 4]])
+    (1.0, 0.0)
+    """
+    table = occupied(np.asarray(counts, float))
+    if min(table.shape) < 2:
+        return 0.0
+    return math.sqrt(max(phi_squared(table), 0.0) / (min(table.shape) - 1))
+
+
+def occupied(counts: Floats) -> Floats:
+    """The shares of a table of counts without rows and columns that nobody is in."""
+    kept: Floats = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    shares: Floats = kept / kept.sum()
+    return shares
+
+
+def phi_squared(table: Floats) -> float:
+    """Of a table of shares."""
+    return float((table**2 / np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) - 1
+
+
+def phi_slope(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """The derivative of φ² by each cell, with the margins that go with them."""
+    by_row = (table**2 / columns).sum(axis=1) / rows**2
+    by_column = (table**2 / rows[:, None]).sum(axis=0) / columns**2
+    slope: Floats = 2 * table / np.outer(rows, columns) - by_row[:, None] - by_column
+    return slope
+
+
+def corrected_v(table: Floats, covariance: Floats) -> CramersV | None:
+    """V of an estimated joint table with the covariance of its cells; None if a variable has fewer than two categories.
+
+    Estimated margins at or below their standard error are taken to be that large: they only weight the cells, and a
+    share that noise put at 0 would make its cells count without bound.
+    """
+    cells = covariance.reshape(*table.shape, *table.shape)
+    errors = [np.sqrt(np.maximum(np.diagonal(c), 0)) for c in (cells.sum(axis=(1, 3)), cells.sum(axis=(0, 2)))]
+    rows, columns = (np.maximum(m, e) for m, e in zip((table.sum(axis=1), table.sum(axis=0)), errors, strict=True))
+    kept = np.ix_(rows > 0, columns > 0)
+    if min(kept[0].size, kept[1].size) < 2:
+        return None
+    cells = cells[np.ix_(rows > 0, columns > 0, rows > 0, columns > 0)]
+    return _form(table[kept], cells, rows[rows > 0], columns[columns > 0]).v()
+
+
+def _form(table: Floats, cells: Floats, rows: Floats, columns: Floats) -> Quadratic:
+    independent = np.outer(rows, columns)
+    difference = table - np.outer(table.sum(axis=1), table.sum(axis=0))
+    roots = np.sqrt(independent)
+    spread = _of_differences(cells, rows, columns) / roots[:, :, None, None] / roots
+    y = (difference / roots).reshape(-1)
+    matrix = spread.reshape(y.size, y.size)
+    observed, noise = float(y @ y), float(np.trace(matrix))
+    most = min(table.shape) - 1
+    noise_here, true = noise, 0.0
+    growth = 4 * float(y @ matrix @ y) / observed if observed > 0 else 0.0
+    for _ in range(3):
+        # The second-order terms depend on the association, which is known only after they are taken off.
+        true = min(observed - noise_here, observed, float(most))
+        if true <= 0:
+            break
+        here = independent + math.sqrt(true / observed) * difference
+        noise_here = _added(here, cells, rows, columns)
+        slope = phi_slope(here, rows, columns).reshape(-1)
+        growth = float(slope @ cells.reshape(y.size, y.size) @ slope) / true
+    return Quadratic(observed, noise, noise_here, float((matrix**2).sum()), max(growth, 0.0), most)
+
+
+def _of_differences(cells: Floats, rows: Floats, columns: Floats) -> Floats:
+    """The covariance of the differences from independence."""
+
+    def centred(array: Floats) -> Floats:
+        """Along the first two axes."""
+        by_row = np.einsum("j,i...->ij...", columns, array.sum(axis=1))
+        by_column = np.einsum("i,j...->ij...", rows, array.sum(axis=0))
+        return np.asarray(array - by_row - by_column)
+
+    once = centred(cells)
+    twice: Floats = np.transpose(centred(np.transpose(once, (2, 3, 0, 1))), (2, 3, 0, 1))
+    return twice
+
+
+def _added(table: Floats, cells: Floats, rows: Floats, columns: Floats) -> float:
+    """What noise adds to φ² on average at this table, to second order."""
+    a, b = 1 / rows[:, None], 1 / columns
+    own = np.einsum("ijij->ij", cells)
+    with_row, with_column = np.einsum("ijil->ij", cells), np.einsum("ijkj->ij", cells)
+    row = np.diagonal(cells.sum(axis=(1, 3)))[:, None]
+    column = np.diagonal(cells.sum(axis=(0, 2)))
+    both = cells.sum(axis=(1, 2))
+    terms = (
+        own * a * b
+        - 2 * table * a * b * (with_row * a + with_column * b)
+        + table**2 * a * b * (row * a**2 + column * b**2 + both * a * b)
+    )
+    return float(terms.sum())
