@@ -31,7 +31,7 @@ LAYERS = (
     {"inference"},
     {"designs", "reports", "report_files", "report_seal", "report_text", "tally"},
     {"sampling", "demands", "breach_bound", "microdata"},
-    {"arithmetic", "errors", "frames", "whole_files"},
+    {"arithmetic", "errors", "frames", "limits", "plain_text", "strict_json", "whole_files"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.

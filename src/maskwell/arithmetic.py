@@ -5,6 +5,7 @@ rational just below it when a design is built, and compared by enclosure when on
 """
 
 import math
+import re
 from decimal import Context, Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -12,9 +13,14 @@ from numbers import Rational
 import numpy as np
 
 from maskwell.errors import MaskwellError
+from maskwell.limits import MOST_BITS
 
 _DIGITS = 60
 _MARGIN = Fraction(1, 10 ** (_DIGITS - 5))
+_MOST_DIGITS = int(MOST_BITS * math.log10(2))
+# How an exact number is stored: a whole number or a fraction in lowest terms. A decimal point or an exponent would be
+# a second way, and 1e1000000000 a short way to fill memory.
+_STORED = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
 
 def fraction(value: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
@@ -22,10 +28,47 @@ def fraction(value: object, name: str, error: type[MaskwellError] = MaskwellErro
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value)
+        return _of_bounded_length(Fraction(value), name, error)
     if isinstance(value, (Decimal, float)) and math.isfinite(value):
+        if isinstance(value, Decimal) and abs(value.adjusted()) + len(value.as_tuple().digits) > _MOST_DIGITS:
+            raise _too_long(name, error)
         return Fraction(value)
-    raise error(f"{name} must be a finite number; got {value!r}. Pass an int, a float or a Fraction.")
+    given = type(value).__name__ if isinstance(value, str | bytes) and len(value) > _MOST_DIGITS else repr(value)
+    raise error(f"{name} must be a finite number; got {given}. Pass an int, a float or a Fraction.")
+
+
+def _of_bounded_length(exact: Fraction, name: str, error: type[MaskwellError]) -> Fraction:
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_BITS:
+        raise _too_long(name, error)
+    return exact
+
+
+def _too_long(name: str, error: type[MaskwellError]) -> MaskwellError:
+    return error(f"{name} has more than {_MOST_DIGITS:,} digits; round it to a float or to a simpler fraction.")
+
+
+def written_fraction(text: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
+    """The number that a person wrote: ``1/3``, ``0.25`` or ``2e-3``, of bounded length.
+
+    >>> written_fraction("1/3", "p")
+    Fraction(1, 3)
+    """
+    if not isinstance(text, str) or len(text) > _MOST_DIGITS:
+        raise error(f"{name} must be a number, or a fraction as text such as '1/3' of at most {_MOST_DIGITS:,} digits.")
+    try:
+        return Fraction(text) if "/" in text else fraction(Decimal(text.strip()), name, error)
+    except (ValueError, ArithmeticError):
+        raise error(f"{name} must be a number, or a fraction as text such as '1/3'; got {text!r}.") from None
+
+
+def stored_fraction(text: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
+    """The fraction that ``str`` of it wrote, and no other spelling of it."""
+    if not isinstance(text, str) or len(text) > 2 * _MOST_DIGITS or not _STORED.fullmatch(text):
+        raise error(f"{name} is stored as a whole number or a fraction in lowest terms, as text.")
+    exact = _of_bounded_length(Fraction(text), name, error)
+    if str(exact) != text:
+        raise error(f"{name} must be in lowest terms; got {text}.")
+    return exact
 
 
 def _exp(exponent: Fraction) -> Fraction:

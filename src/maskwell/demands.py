@@ -21,7 +21,7 @@ from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from maskwell.arithmetic import exp_above, exp_below, float_below, fraction
+from maskwell.arithmetic import exp_above, exp_below, float_below, fraction, stored_fraction
 from maskwell.breach_bound import BreachCurve, BreachCurveBound
 from maskwell.errors import DemandError
 
@@ -218,6 +218,8 @@ class LocalDiversity(Demand):
             number = 0 if isinstance(self.l, bool | np.bool_) else index(self.l)
         except TypeError:
             number = 0
+        if number.bit_length() > 63:
+            raise DemandError("LocalDiversity: l has more than 63 bits, and no design as many categories.")
         if number < 2:
             raise DemandError(
                 f"LocalDiversity needs an integer l >= 2; got {self.l!r}. "
@@ -337,7 +339,8 @@ def demand_from_dict(stored: object) -> Demand:
 
 
 def _restored(value: object) -> Number:
-    try:
-        return Fraction(value) if isinstance(value, str) else value  # type: ignore[return-value]
-    except (ValueError, ZeroDivisionError):
-        raise DemandError(f"{value!r} is not a stored number; use what to_dict() returned.") from None
+    if isinstance(value, str):
+        return stored_fraction(value, "a stored demand", DemandError)
+    if type(value) not in (int, float):
+        raise DemandError(f"a stored demand holds a {type(value).__name__} instead of a number.")
+    return value  # type: ignore[return-value]

@@ -4,9 +4,15 @@ Messages are one line: the parameter and its value, the reason, the remedy. A me
 rows, counts and allowed labels, and never shows a cell.
 """
 
+from maskwell.plain_text import visible
+
 
 class MaskwellError(ValueError):
     """Base of all errors that name a mistake in the input."""
+
+    def __init__(self, message: str = "") -> None:
+        # Names and labels of files stand in messages; none of them may act on a terminal or start a line.
+        super().__init__(visible(message))
 
 
 class DemandError(MaskwellError):

@@ -16,7 +16,9 @@ import numpy as np
 from maskwell.auditing.explain import explain
 from maskwell.auditing.facts import set_facts
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.claims import checked_parameters
 from maskwell.designs.product import ProductDesign
+from maskwell.designs.storage import stored_value
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError, EstimationError
 
@@ -94,7 +96,7 @@ def _about(design: Design) -> dict[str, Any]:
         "name": design.name,
         "kind": design.kind,
         "k": design.k,
-        "parameters": json.loads(design.to_json())["parameters"],
+        "parameters": {name: stored_value(value) for name, value in checked_parameters(design).items()},
         "demand": None if design.demand is None else design.demand.describe(),
         "fingerprint": design.fingerprint,
         "citation": citation,

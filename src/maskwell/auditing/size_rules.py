@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maskwell.designs.base import MATRIX_CELLS, Matrix, Vector
+from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError
+from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL
 
 

@@ -18,6 +18,7 @@ from maskwell.cli.inputs import (
 from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, save
 from maskwell.cli.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import DESIGNS, Design
+from maskwell.designs.claims import checked_parameters
 
 _CODEBOOKS = (".md", ".json")
 
@@ -121,7 +122,7 @@ def about(design: Design) -> dict[str, Any]:
         "name": design.name,
         "kind": design.kind,
         "k": design.k,
-        "parameters": design.parameters,
+        "parameters": checked_parameters(design),
         "demand": design.demand.to_dict() if design.demand else None,
         "fingerprint": design.fingerprint,
     }

@@ -21,15 +21,16 @@ from numpy.typing import NDArray
 
 from maskwell.arithmetic import log_above
 from maskwell.demands import Demand
-from maskwell.designs.labels import Label, Missing, read_column, shown
+from maskwell.designs.labels import Label, Missing, as_labels, read_column, shown
 from maskwell.errors import DataError, DesignError
+from maskwell.limits import MATRIX_CELLS, MOST_NAME_CHARACTERS
+from maskwell.plain_text import visible, visible_html
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan, draw
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports
 
-MATRIX_CELLS = 10_000_000
 SUM_TOLERANCE = 1e-9  # by which proportions may miss a sum of 1
 Method = Literal["linear", "moments"]
 Vector = NDArray[np.float64]
@@ -97,6 +98,16 @@ class Design(ABC):
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):
             Design.kinds[cls.kind] = cls
+
+    def __post_init__(self) -> None:
+        """What every kind demands; a kind goes on to demand that its integers are in canonical form."""
+        # A name may come from a file, and stands in every view: it cannot act on a terminal or start a line.
+        object.__setattr__(self, "name", visible(self.name, MOST_NAME_CHARACTERS))
+        self._check_categories()
+
+    def _check_categories(self) -> None:
+        if as_labels(self.categories) != self.categories:
+            raise DesignError("categories must be a tuple of labels.")
 
     @property
     def k(self) -> int:
@@ -209,7 +220,8 @@ class Design(ABC):
     def _refuse_large(self, what: str) -> None:
         cells = self.report_count() * self.k
         if cells > MATRIX_CELLS:
-            size = f"{cells}" if cells < 10**15 else f"about 10^{len(str(cells)) - 1}"
+            # Too many digits to write out would be an error of their own.
+            size = f"{cells}" if cells < 10**15 else f"about 10^{int(cells.bit_length() * math.log10(2))}"
             raise DesignError(
                 f"{what} of {self.name} with k={self.k} would have {size} cells (limit {MATRIX_CELLS}); "
                 "use parity, added_variance, mask and estimate, which need no table."
@@ -288,7 +300,12 @@ class Design(ABC):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the labels and the integers: what decides how reports come about, and nothing else."""
-        content = {"kind": self.kind, "categories": self.stored_labels(), "weights": self.stored_weights()}
+        return self.fingerprint_of(self.stored_labels(), self.stored_weights())
+
+    @classmethod
+    def fingerprint_of(cls, labels: Any, weights: Any) -> str:
+        """The hash of labels and integers as they are stored, to the letter: another spelling has another hash."""
+        content = {"kind": cls.kind, "categories": labels, "weights": weights}
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -302,12 +319,9 @@ class Design(ABC):
     def from_json(text: str | bytes) -> Design:
         """Read a design back; anything but the same design is an error."""
         from maskwell.designs.storage import from_document
+        from maskwell.strict_json import read_json
 
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
-            raise DesignError("design is not valid JSON; write it with design.to_json().") from None
-        return from_document(document)
+        return from_document(read_json(text, "design", DesignError))
 
     def answering(self, demand: Demand) -> Self:
         """The same design, said to answer this demand."""
@@ -330,8 +344,6 @@ class Design(ABC):
         return f"<{self.name} design: {self.k} categories, epsilon {epsilon}, added variance {self.added_variance:.6g}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         rows = [
             ("categories", shown(self.categories)),
             ("demand", self.demand.describe() if self.demand else "none stated"),
@@ -340,5 +352,5 @@ class Design(ABC):
             ("added variance", f"{self.added_variance:.6g}"),
             ("fingerprint", self.fingerprint[:12]),
         ]
-        cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
-        return f"<table><caption>{escape(self.name)} design</caption>{cells}</table>"
+        cells = "".join(f"<tr><th>{visible_html(a)}</th><td>{visible_html(b)}</td></tr>" for a, b in rows)
+        return f"<table><caption>{visible_html(self.name)} design</caption>{cells}</table>"

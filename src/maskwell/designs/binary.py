@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import comb
+from itertools import accumulate
+from math import lcm
 from typing import Any
 
 from maskwell.arithmetic import fraction
@@ -11,6 +12,7 @@ from maskwell.designs.labels import as_labels
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.errors import DesignError
+from maskwell.limits import MOST_BITS
 
 Chance = float | Fraction
 YES_NO = ("yes", "no")
@@ -110,6 +112,13 @@ def kuk(
             f"kuk needs red_if_yes and red_if_no to differ; both are {red_if_yes}, so nothing can be estimated."
         )
     draws = int(draws)
-    matrix = [[comb(draws, red) * p**red * (1 - p) ** (draws - red) for p in chances] for red in range(draws + 1)]
+    length = lcm(*(chance.denominator for chance in chances)).bit_length()
+    if draws * length > MOST_BITS:
+        raise DesignError(
+            f"{draws:,} draws take {draws * length:,} bits to be told exactly with these chances (limit {MOST_BITS}); "
+            "draw fewer cards, or pass simple fractions such as Fraction(7, 10)."
+        )
+    ways = list(accumulate(range(draws), lambda ways, red: ways * (draws - red) // (red + 1), initial=1))
+    matrix = [[ways[red] * p**red * (1 - p) ** (draws - red) for p in chances] for red in range(draws + 1)]
     parameters = {"red_if_yes": red_if_yes, "red_if_no": red_if_no, "draws": draws}
     return build(labels, matrix, range(draws + 1), name="kuk", parameters=parameters)

@@ -13,13 +13,14 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.arithmetic import fraction
 from maskwell.demands import LocalDiversity
-from maskwell.designs.base import MATRIX_CELLS, Matrix, Vector
+from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.block_catalogue import BlockEntry, catalogue, fewest_blocks
 from maskwell.designs.blocks import BlockDesign, Members
 from maskwell.designs.labels import Label, as_labels
@@ -27,6 +28,7 @@ from maskwell.designs.registry import named
 from maskwell.designs.rounding import split_at_parity
 from maskwell.designs.symmetric import Categories, Number, _claim, minimax_size
 from maskwell.errors import DesignError
+from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL
 
 # Where the best size does not fit, a report that is one bit shorter is worth so much of the added variance.
@@ -51,6 +53,7 @@ _SLACK_BASE = 4.0
         {"k": 7, "l": 3},
         {"k": 6, "gamma": Fraction(4), "construction": "projective plane of order 2"},
     ),
+    recognise=lambda design, parameters: _bears_the_name(design, parameters),
 )
 def block(
     categories: Categories,
@@ -76,6 +79,18 @@ def block(
     _refuse_many(len(labels))
     known = _known(len(labels)) if construction is None else _one(len(labels), construction)
     return _with_diversity(labels, known, l) if l is not None else _at_parity(labels, known, epsilon, gamma)
+
+
+def _bears_the_name(design: Design, parameters: dict[str, Any]) -> bool:
+    """Whether blocks of these numbers are listed under the construction that is named; any balanced ones are blocks."""
+    if not isinstance(design, BlockDesign) or not parameters.keys() <= {"epsilon", "gamma", "l", "construction"}:
+        return False
+    if "construction" not in parameters:
+        return True
+    b, _, _ = design.counts
+    listed = catalogue(2 * design.k + 16, design.k, MATRIX_CELLS // design.k)
+    numbers = [(entry.v, entry.q, entry.b % b) for entry in listed if entry.name == parameters["construction"]]
+    return (design.points, design.block_size, 0) in numbers
 
 
 def _refuse_many(k: int) -> None:

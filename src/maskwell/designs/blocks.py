@@ -10,6 +10,7 @@ that inclusion counts are as before, but least squares, weighted by each block's
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.demands import LocalDiversity
-from maskwell.designs.base import MATRIX_CELLS, Matrix, Method, Scores, Vector
+from maskwell.designs import stored
+from maskwell.designs.base import Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rows import RowDesign, RowScores
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import local_diversity, minimax
 from maskwell.errors import DesignError, EstimationError
+from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL, BlockPlan, code_type
 
 Members = NDArray[np.bool_]
@@ -57,18 +60,25 @@ class BlockDesign(RowDesign):
     kind = "blocks"
 
     def __post_init__(self) -> None:
-        if not self.blocks or len(self.blocks) != len(self.copies) or min(self.copies) < 1:
+        super().__post_init__()
+        stored.integers(self.blocks, "blocks")
+        stored.integers(self.copies, "copies", 1)
+        stored.integers((self.inside, self.outside), "weights inside and outside")
+        if not self.blocks or len(self.blocks) != len(self.copies):
             raise DesignError("blocks must each have a number of copies, at least 1.")
+        # By Fisher's inequality a balanced design has as many blocks as points or more, so k is bounded as well.
+        if len(self.blocks) < self.k:
+            raise DesignError(f"{len(self.blocks)} different blocks cannot be balanced on {self.k} categories.")
         if len(self.blocks) * self.k > MATRIX_CELLS or sum(self.copies) * self.k > MATRIX_CELLS:
             raise DesignError(
                 f"blocks times categories must be at most {MATRIX_CELLS}; got {sum(self.copies)} x {self.k}. "
                 "Use minimax or local_diversity, which need no table."
             )
-        if min(self.blocks) < 0 or max(self.blocks) >= 1 << self.k:
+        if max(self.blocks) >= 1 << self.k:
             raise DesignError(f"blocks must be sets of the {self.k} categories.")
-        if list(self.blocks) != sorted(set(self.blocks), key=_order):
+        if not stored.rising(map(_order, self.blocks)):
             raise DesignError("blocks must be listed once each, by size and then by bit mask.")
-        if self.inside <= 0 or self.outside < 0 or self.inside + self.outside != TOTAL:
+        if self.inside == 0 or self.inside + self.outside != TOTAL:
             raise DesignError("weights inside and outside must be integers >= 0 that sum to 2^64, inside above 0.")
         if self.outside == 0 and self.blocks[0] == 0:
             raise DesignError("a block that holds no category cannot be reported if the truth is always inside.")
@@ -307,9 +317,18 @@ class BlockDesign(RowDesign):
 
     @classmethod
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
-        blocks = tuple(int(block, 16) for block in weights["blocks"])
-        copies = tuple(int(n) for n in weights["copies"])
-        return cls(as_labels(labels), blocks, copies, int(weights["inside"]), int(weights["outside"]), **about)
+        inside, outside, blocks, copies = stored.fields(weights, "inside", "outside", "blocks", "copies")
+        digits = re.compile(f"[0-9a-f]{{{(len(labels) + 3) // 4}}}")
+        if not all(isinstance(block, str) and digits.fullmatch(block) for block in stored.listed(blocks, "blocks")):
+            raise DesignError("blocks are stored as bit masks in lower-case hexadecimal, all of the same length.")
+        return cls(
+            as_labels(labels),
+            tuple(int(block, 16) for block in blocks),
+            tuple(stored.listed(copies, "copies")),
+            stored.weight(inside),
+            stored.weight(outside),
+            **about,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ must sum to 1. Every set that can be reported leaves all its members as plausibl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,17 +17,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import fraction
+from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import LocalDiversity
+from maskwell.designs import stored
 from maskwell.designs.base import Matrix, Method
 from maskwell.designs.labels import Label, as_labels, shown
 from maskwell.designs.registry import named
-from maskwell.designs.rounding import balanced_set_weights, largest_remainder
-from maskwell.designs.rows import RowDesign, farthest_columns
+from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
+from maskwell.designs.rows import RowDesign, refuse_many_columns, refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
 
 Subset = frozenset[int]
+
+# Weights are added in pieces of so many bits, as floats: a million of them stay exact.
+_LIMB_BITS = 32
+_LIMB = (1 << _LIMB_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,10 +46,19 @@ class ConditionalDesign(RowDesign):
     kind = "conditional"
 
     def __post_init__(self) -> None:
-        if len(self.subsets) != len(self.weights) or not self.subsets or min(self.weights) <= 0:
+        super().__post_init__()
+        stored.integers(self.weights, "the weights of subsets", 1)
+        if len(self.subsets) != len(self.weights) or not self.subsets:
             raise DesignError("each subset must have a weight above 0.")
-        if list(self.subsets) != sorted(set(self.subsets), key=_order):
+        refuse_many_weights(len(self.subsets), self.k)
+        for subset in self.subsets:
+            stored.integers(subset, "a subset")
+            if not subset or not stored.rising(subset) or subset[-1] >= self.k:
+                raise DesignError(f"a subset must list different positions within 0..{self.k - 1}, in rising order.")
+        if not stored.rising(map(_order, self.subsets)):
             raise DesignError("subsets must be listed once each, by size and then by bit mask.")
+        if type(self.total) is not int or not 1 <= self.total <= TOTAL:
+            raise DesignError("total must be a whole number between 1 and 2^64.")
         held = [0] * self.k
         for subset, weight in zip(self.subsets, self.weights, strict=True):
             for j in subset:
@@ -62,8 +76,14 @@ class ConditionalDesign(RowDesign):
         return Fraction(1) if all(len(subset) == self.k for subset in self.subsets) else math.inf
 
     def column_distance(self) -> Fraction:
-        weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
-        return farthest_columns(self.floats, weights, self.total)
+        # Two columns differ by the sets that hold one of the two: all of either, without those that hold both.
+        members = np.unique(self.members, axis=1)
+        refuse_many_columns(members.shape[1])
+        together = sum(
+            (_joint(members, [weight >> shift & _LIMB for weight in self.weights]).astype(object) << shift)
+            for shift in range(0, 65, _LIMB_BITS)
+        )
+        return Fraction(2 * (self.total - int(np.min(together))), self.total)
 
     def diversity(self) -> int:
         return min(len(subset) for subset in self.subsets)
@@ -127,44 +147,63 @@ class ConditionalDesign(RowDesign):
 
     @classmethod
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
-        subsets = tuple(tuple(int(j) for j in subset) for subset in weights["subsets"])
+        total, subsets, chances = stored.fields(weights, "total", "subsets", "weights")
+        refuse_many_weights(len(stored.listed(subsets, "subsets")), len(labels))
         return cls(
-            as_labels(labels), subsets, tuple(int(w) for w in weights["weights"]), int(weights["total"]), **about
+            as_labels(labels),
+            tuple(tuple(stored.listed(subset, "a subset")) for subset in subsets),
+            stored.weights(chances, "weights"),
+            stored.weight(total),
+            **about,
         )
 
 
-def _order(subset: Iterable[int]) -> tuple[int, int]:
-    members = list(subset)
-    return len(members), sum(1 << j for j in members)
+def _order(subset: Sequence[int]) -> tuple[int, Sequence[int]]:
+    """By size, and then as a number whose bits are the members: the highest member decides."""
+    return len(subset), subset[::-1]
 
 
-def _positions(labels: tuple[Label, ...], members: Iterable[Any]) -> Subset:
+def _joint(members: NDArray[np.bool_], weights: list[int]) -> NDArray[np.int64]:
+    """For each pair of categories, the weight of the sets that hold both; exact, as sums stay below 2^53."""
+    held = members.astype(np.float64)
+    joint: NDArray[np.int64] = ((held.T * np.array(weights, np.float64)) @ held).astype(np.int64)
+    return joint
+
+
+def _positions(place: Mapping[Label, int], members: Any) -> Subset:
     listed = [members] if isinstance(members, (str, int)) else list(members)
-    unknown = [c for c in listed if c not in labels]
-    if unknown:
-        raise DesignError(f"a subset names {unknown[0]!r}, which is no category; categories: {shown(labels)}.")
-    return frozenset(labels.index(c) for c in listed)
+    try:
+        return frozenset(place[c] for c in listed)
+    except (KeyError, TypeError):
+        unknown = next(c for c in listed if not isinstance(c, (str, int)) or c not in place)
+        raise DesignError(
+            f"a subset names {unknown!r}, which is no category; categories: {shown(tuple(place))}."
+        ) from None
+
+
+def _pairs(given: object, name: str, k: int) -> list[tuple[Any, Any]]:
+    """Subsets with their chances, from a mapping or from a list of pairs, as JSON has them."""
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if not isinstance(pairs, list) or not pairs or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+        raise DesignError(f"{name} must map subsets to probabilities, as in {{('a', 'b'): 0.5, ...}}.")
+    refuse_many_weights(len(pairs), k)
+    return [(members, value) for members, value in pairs]
 
 
 def _number(value: Any, name: str) -> Fraction:
-    if not isinstance(value, str):
-        return fraction(value, name, DesignError)
-    try:
-        return Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        raise DesignError(f"{name} must be numbers, or fractions as text such as '1/3'; got {value!r}.") from None
+    return (written_fraction if isinstance(value, str) else fraction)(value, name, DesignError)
 
 
 def _chances(labels: tuple[Label, ...], given: object, name: str, least: int, most: int) -> dict[Subset, Fraction]:
     """Chances by set of positions, zeros left out; sizes checked."""
-    if not isinstance(given, Mapping) or not given:
-        raise DesignError(f"{name} must map subsets to probabilities, as in {{('a', 'b'): 0.5, ...}}.")
     chances: dict[Subset, Fraction] = {}
-    for members, value in given.items():
-        chance = _number(value, name)
-        subset = _positions(labels, members)
+    place = {label: position for position, label in enumerate(labels)}
+    pairs = [(members, _number(value, name)) for members, value in _pairs(given, name, len(labels))]
+    refuse_long_denominator((chance for _, chance in pairs), name)
+    for members, chance in pairs:
+        subset = _positions(place, members)
         if chance < 0:
-            raise DesignError(f"{name} must be probabilities; one is {value}.")
+            raise DesignError(f"{name} must be probabilities; one is {float(chance):.6g}.")
         if chance == 0:
             continue
         if not least <= len(subset) <= most:
@@ -191,9 +230,11 @@ def _build(
     )
 
 
-def _kept(given: Mapping[Any, Any], labels: tuple[Label, ...]) -> list[Any]:
+def _kept(given: object, name: str, labels: tuple[Label, ...]) -> dict[str, Any]:
     """Parameters for storage: pairs of labels and chance."""
-    return [[[labels[j] for j in sorted(_positions(labels, m))], p] for m, p in given.items()]
+    place = {label: position for position, label in enumerate(labels)}
+    pairs = _pairs(given, name, len(labels))
+    return {name: [[[labels[j] for j in sorted(_positions(place, m))], p] for m, p in pairs]}
 
 
 @named(
@@ -206,22 +247,22 @@ def _kept(given: Mapping[Any, Any], labels: tuple[Label, ...]) -> list[Any]:
 def conditional(categories: Iterable[Any] | int, *, subset_probs: Mapping[Any, Any]) -> ConditionalDesign:
     """Report a set that holds the truth, by the chance given to each set (subset privacy).
 
-    For every category, the chances of the sets that hold it must sum to 1.
+    For every category, the chances of the sets that hold it must sum to 1. A list of pairs does instead of a mapping.
 
     >>> conditional(3, subset_probs={(0, 1): "1/2", (1, 2): "1/2", (0, 2): "1/2"}).added_variance
     2.0
     """
     labels = as_labels(categories)
     chances = _chances(labels, subset_probs, "subset_probs", 2, len(labels))
-    for j, label in enumerate(labels):
-        held = sum((p for subset, p in chances.items() if j in subset), Fraction(0))
-        if abs(held - 1) > Fraction(1, 10**9):
+    held, one = sums_by_category(chances, len(labels))
+    for label, total in zip(labels, held, strict=True):
+        if abs(total - one) * 10**9 > one:
             raise DesignError(
-                f"subset_probs of the subsets that hold {label!r} must sum to 1; they sum to {float(held):.12g}. "
-                "independent(question_probs=) has no such condition."
+                f"subset_probs of the subsets that hold {label!r} must sum to 1; they sum to "
+                f"{float(Fraction(total, one)):.12g}. independent(question_probs=) has no such condition."
             )
-    weights, total = balanced_set_weights(chances, len(labels))
-    return _build(labels, weights, total, "conditional", {"subset_probs": _kept(subset_probs, labels)})
+    weights, out_of = balanced_set_weights(chances, len(labels))
+    return _build(labels, weights, out_of, "conditional", _kept(subset_probs, "subset_probs", labels))
 
 
 @named(
@@ -255,4 +296,4 @@ def independent(categories: Iterable[Any] | int, *, question_probs: Mapping[Any,
     for subset, weight in asked.items():
         for side in (subset, everything - subset):
             weights[side] = weights.get(side, 0) + weight
-    return _build(labels, weights, TOTAL, "independent", {"question_probs": _kept(question_probs, labels)})
+    return _build(labels, weights, TOTAL, "independent", _kept(question_probs, "question_probs", labels))

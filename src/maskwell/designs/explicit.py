@@ -1,18 +1,21 @@
 """Named explicit matrices: any matrix, categories collapsed into groups, and average security."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction
+from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import AverageSecurity, Demand
 from maskwell.designs.labels import as_labels, shown
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import integer_matrix
+from maskwell.designs.rows import refuse_many_weights
 from maskwell.errors import DesignError
+from maskwell.sampling.plans import TOTAL
 
 _WITHHELD = "(withheld)"
 
@@ -39,6 +42,7 @@ def build(
         {"P": [["1/2", "0", "1/4"], ["0", "1/2", "1/4"], ["1/2", "1/2", "1/2"]]},
         {"P": [[0.5, 0.1], [0.2, 0.2], [0.3, 0.7]]},
     ),
+    recognise=lambda design, parameters: isinstance(design, MatrixDesign) and not parameters,
 )
 def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None = None) -> MatrixDesign:
     """Use a matrix of your own, ``P[report, truth]`` with columns that sum to 1.
@@ -57,6 +61,7 @@ def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None
         shape = ()
     if len(shape) != 2 or 0 in shape:
         raise DesignError("P must be a table with one row per report and one column per true category.")
+    refuse_many_weights(*shape)
     labels = as_labels(shape[1] if categories is None else categories)
     if len(labels) != shape[1]:
         raise DesignError(f"P has {shape[1]} columns but categories names {len(labels)} labels; they must match.")
@@ -68,12 +73,7 @@ def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None
 
 
 def _entry(value: Any, i: int, j: int) -> Fraction:
-    if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except ValueError:
-            raise DesignError(f"P[{i}, {j}] must be a number; got {value!r}.") from None
-    return fraction(value, f"P[{i}, {j}]", DesignError)
+    return (written_fraction if isinstance(value, str) else fraction)(value, f"P[{i}, {j}]", DesignError)
 
 
 @named(
@@ -88,12 +88,14 @@ def collapse(
     parts = {str(g): list(m) for g, m in groups.items()} if isinstance(groups, Mapping) else {}
     if not isinstance(groups, Mapping):
         parts = {" or ".join(str(c) for c in members): members for members in map(list, groups)}
+    refuse_many_weights(len(parts), len(labels))
     listed = [c for members in parts.values() for c in members]
     if sorted(map(repr, listed)) != sorted(map(repr, labels)):
-        odd = tuple(set(labels) ^ set(listed)) or tuple(c for c in labels if listed.count(c) > 1)
+        odd = tuple(set(labels) ^ set(listed)) or tuple(c for c, times in Counter(listed).items() if times > 1)
         raise DesignError(f"groups must hold each category exactly once; look at {shown(odd)}.")
-    matrix = [[Fraction(int(c in members)) for c in labels] for members in parts.values()]
-    return build(labels, matrix, list(parts), name="collapse", parameters={"groups": parts})
+    group = {c: position for position, members in enumerate(parts.values()) for c in members}
+    rows = tuple(tuple(int(group[c] == position) for c in labels) for position in range(len(parts)))
+    return MatrixDesign(labels, rows, 1, tuple(parts), name="collapse", parameters={"groups": parts})
 
 
 @named("nayak-zhai-2019", examples=({"k": 3, "phi": 1.5}, {"k": 2, "phi": 1.25}))
@@ -101,8 +103,13 @@ def average_secure(categories: Iterable[Any] | int, *, phi: float | Fraction) ->
     """Report the truth with chance φ - 1, else nothing: the optimum for average security, and why not to ask for it."""
     labels = as_labels(categories)
     demand = AverageSecurity(phi)
+    refuse_many_weights(len(labels) + 1, len(labels))
     share = fraction(phi, "phi") - 1
-    matrix = [[share if i == j else Fraction(0) for j in range(len(labels))] for i in range(len(labels))]
-    matrix.append([1 - share] * len(labels))
-    reports = [*map(str, labels), _WITHHELD] if not isinstance(labels[0], str) else [*labels, _WITHHELD]
-    return build(labels, matrix, reports, name="average_secure", parameters={"phi": phi}, demand=demand)
+    reports = (*map(str, labels), _WITHHELD)
+    about: dict[str, Any] = {"name": "average_secure", "parameters": {"phi": phi}, "demand": demand}
+    told, total = share.numerator, share.denominator
+    if total > TOTAL:
+        matrix = [[share if i == j else Fraction(0) for j in range(len(labels))] for i in range(len(labels))]
+        return build(labels, [*matrix, [1 - share] * len(labels)], reports, **about)
+    rows = tuple(tuple(told if i == j else 0 for j in range(len(labels))) for i in range(len(labels)))
+    return MatrixDesign(labels, (*rows, (total - told,) * len(labels)), total, reports, **about)

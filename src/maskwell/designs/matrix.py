@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.designs import stored
 from maskwell.designs.base import Matrix
-from maskwell.designs.labels import Label, as_labels
+from maskwell.designs.labels import Label, as_labels, check_reports
 from maskwell.designs.rounding import row_parity
-from maskwell.designs.rows import RowDesign, farthest_columns
+from maskwell.designs.rows import RowDesign, farthest_columns, refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
 
@@ -29,17 +30,20 @@ class MatrixDesign(RowDesign):
     kind = "matrix"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.weights:
+            raise DesignError("weights must hold a row for each report.")
+        refuse_many_weights(len(self.weights), self.k)
+        for row in self.weights:
+            stored.integers(row, "the weights of a report")
         if any(len(row) != self.k for row in self.weights) or len(self.reports) != len(self.weights):
             raise DesignError(
                 f"P must have one column per category ({self.k}) and one report label per row ({len(self.weights)})."
             )
-        if len(set(self.reports)) < len(self.reports):
-            raise DesignError("report labels must differ.")
-        if not 1 <= self.total <= TOTAL:
-            raise DesignError(f"total must lie between 1 and 2^64; got {self.total}.")
-        if min(min(row) for row in self.weights) < 0 or any(
-            sum(column) != self.total for column in zip(*self.weights, strict=True)
-        ):
+        check_reports(self.reports)
+        if type(self.total) is not int or not 1 <= self.total <= TOTAL:
+            raise DesignError("total must be a whole number between 1 and 2^64.")
+        if any(sum(column) != self.total for column in zip(*self.weights, strict=True)):
             raise DesignError(f"weights must be non-negative integers with columns that sum to {self.total}.")
 
     @cached_property
@@ -52,7 +56,7 @@ class MatrixDesign(RowDesign):
         return max(row_parity(row) for row in self._integers)
 
     def column_distance(self) -> Fraction:
-        return farthest_columns(self.floats, self._integers, self.total)
+        return farthest_columns(self._integers, self.total)
 
     def diversity(self) -> int:
         supports = [[w for w in row if w] for row in self.weights if any(row)]
@@ -95,5 +99,12 @@ class MatrixDesign(RowDesign):
 
     @classmethod
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
-        rows = tuple(tuple(int(w) for w in row) for row in weights["rows"])
-        return cls(as_labels(labels), rows, int(weights["total"]), tuple(weights["reports"]), **about)
+        total, rows, reports = stored.fields(weights, "total", "rows", "reports")
+        refuse_many_weights(len(stored.listed(rows, "rows")), len(labels))
+        return cls(
+            as_labels(labels),
+            tuple(stored.weights(row, "a row") for row in rows),
+            stored.weight(total),
+            tuple(stored.listed(reports, "reports")),
+            **about,
+        )

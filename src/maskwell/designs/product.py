@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.designs import stored
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Missing
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError
+from maskwell.limits import MOST_CATEGORIES, MOST_STEPS
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports
 
-MOST_CELLS = 1_000_000
 _CELLS_AT_ONCE = 1 << 22
 _MOST_CHECKED = 512  # cells whose covariance is looked at outside the simplex
 _ROUND_OFF = 1e-12
@@ -37,7 +38,7 @@ _ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProductDesign(Design):
-    """Designs in order, with the names of their variables."""
+    """Designs in order, with the names of their variables; the joint categories follow from them."""
 
     parts: tuple[Design, ...]
     names: tuple[str, ...]
@@ -45,10 +46,18 @@ class ProductDesign(Design):
     kind = "product"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.parts) < 2 or len(self.parts) != len(self.names) or len(set(self.names)) < len(self.names):
             raise DesignError("product needs two designs or more, and as many different names.")
-        if any(isinstance(part, ProductDesign) for part in self.parts):
-            raise DesignError("product takes plain designs; list the parts of a product one by one.")
+        if not all(isinstance(name, str) for name in self.names):
+            raise DesignError("product needs names that are text.")
+
+    def _check_categories(self) -> None:
+        joint: tuple[Any, ...] = _joint_categories(self.parts)
+        if self.categories == ():
+            object.__setattr__(self, "categories", joint)
+        elif self.categories != joint:
+            raise DesignError("the categories of a product are the combinations of those of its parts, in order.")
 
     def part(self, name: str) -> Design:
         """The design of one variable."""
@@ -65,14 +74,13 @@ class ProductDesign(Design):
     def column_distance(self) -> Fraction:
         """By enumeration of the joint reports, for one pair of truths of every kind that the parts tell apart."""
         self._refuse_large("column_distance()")
+        self._refuse_many_pairs()
         columns, pairs, total = [], [], 1
         for part in self.parts:
             exact = part.matrix(exact=True)
             denominator = math.lcm(*{p.denominator for p in exact.flat})
             columns.append(np.array([[int(p * denominator) for p in row] for row in exact], object).T)
-            # In a symmetric design all pairs of different truths are alike.
-            truths = 2 if isinstance(part, SubsetDesign) else part.k
-            pairs.append(list(itertools.combinations_with_replacement(range(truths), 2)))
+            pairs.append(list(itertools.combinations_with_replacement(range(_kinds_of_truth(part)), 2)))
             total *= denominator
 
         def distance(pair: Sequence[tuple[int, int]]) -> int:
@@ -81,6 +89,14 @@ class ProductDesign(Design):
             return int(abs(first - second).sum())
 
         return Fraction(max(distance(pair) for pair in itertools.product(*pairs)), total)
+
+    def _refuse_many_pairs(self) -> None:
+        pairs = math.prod(math.comb(_kinds_of_truth(part) + 1, 2) for part in self.parts)
+        if pairs * self.report_count() > MOST_STEPS:
+            raise DesignError(
+                f"the L1 distance of {self.name} would take {pairs:,} pairs of truths over {self.report_count():,} "
+                f"reports (limit {MOST_STEPS:,} steps); ask for a bound on the parity instead, which multiplies."
+            )
 
     def diversity(self) -> int:
         return math.prod(part.diversity() for part in self.parts)
@@ -227,7 +243,15 @@ class ProductDesign(Design):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the names and of the parts' own fingerprints."""
-        content = {"kind": self.kind, "names": self.names, "parts": [part.fingerprint for part in self.parts]}
+        return self._fingerprint_of_parts(self.names, [part.fingerprint for part in self.parts])
+
+    @classmethod
+    def fingerprint_of(cls, labels: Any, weights: Any) -> str:
+        return cls._fingerprint_of_parts(weights["names"], [part["fingerprint"] for part in weights["parts"]])
+
+    @classmethod
+    def _fingerprint_of_parts(cls, names: Sequence[str], fingerprints: Sequence[str]) -> str:
+        content = {"kind": cls.kind, "names": names, "parts": fingerprints}
         return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
 
     def stored_labels(self) -> list[Any]:
@@ -244,15 +268,40 @@ class ProductDesign(Design):
 
         if labels != []:
             raise DesignError("a product's categories stand in its parts; its own list must be empty.")
-        return cls._of([from_document(part) for part in weights["parts"]], weights["names"], **about)
+        names, parts = stored.fields(weights, "names", "parts")
+        if any(isinstance(part, dict) and part.get("kind") == cls.kind for part in stored.listed(parts, "parts")):
+            raise _nested()
+        return cls._of([from_document(part) for part in parts], stored.listed(names, "names"), **about)
 
     @classmethod
     def _of(cls, parts: Sequence[Design], names: Sequence[str], **about: Any) -> Self:
-        cells = math.prod(part.k for part in parts)
-        if cells > MOST_CELLS:
-            raise DesignError(f"a product may have up to {MOST_CELLS} joint categories; these make {cells}.")
-        categories = tuple(itertools.product(*(part.categories for part in parts)))
-        return cls(categories, tuple(parts), tuple(names), **about)  # type: ignore[arg-type]
+        return cls((), tuple(parts), tuple(names), **about)
+
+
+def _joint_categories(parts: Sequence[Design]) -> tuple[tuple[Any, ...], ...]:
+    """Every combination of the parts' categories; an error before they are listed if there are too many."""
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, Design) for part in parts):
+        raise DesignError("product takes designs, as in product(minimax(...), warner(...)).")
+    if any(isinstance(part, ProductDesign) for part in parts):
+        raise _nested()
+    # Part by part, as thousands of parts would make a number without end.
+    cells = 1
+    for part in parts:
+        cells *= part.k
+        if cells > MOST_CATEGORIES:
+            raise DesignError(
+                f"a product may have up to {MOST_CATEGORIES} joint categories; these make {cells} or more."
+            )
+    return tuple(itertools.product(*(part.categories for part in parts)))
+
+
+def _nested() -> DesignError:
+    return DesignError("product takes plain designs; list the parts of a product one by one.")
+
+
+def _kinds_of_truth(part: Design) -> int:
+    """How many truths stand for all pairs of them: in a symmetric design all pairs of different ones are alike."""
+    return 2 if isinstance(part, SubsetDesign) else part.k
 
 
 @dataclass(frozen=True)
@@ -353,8 +402,6 @@ def product(*designs: Design, names: Sequence[str] | None = None) -> ProductDesi
     >>> product(gamma_diagonal(3, gamma=2), gamma_diagonal(4, gamma=3)).k
     12
     """
-    if not all(isinstance(design, Design) for design in designs):
-        raise DesignError("product takes designs, as in product(minimax(...), warner(...)).")
     if names is None:
         names = [f"x{i + 1}" for i in range(len(designs))]
     return ProductDesign._of(designs, [str(name) for name in names], name="product")

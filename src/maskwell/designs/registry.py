@@ -11,6 +11,7 @@ from maskwell.designs.base import Design
 from maskwell.errors import DesignError
 
 F = TypeVar("F", bound=Callable[..., Design])
+Recogniser = Callable[[Design, dict[str, Any]], bool]
 
 REFERENCES = {
     "nayak-zhai-2019": "Nayak, T. K. and Zhai, X. (2019). A local l-diversity mechanism for privacy protected "
@@ -48,11 +49,16 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A named design: its function, its sources, and example parameters (``k`` says for how many categories)."""
+    """A named design: its function, its sources, and example parameters (``k`` says for how many categories).
+
+    ``recognise`` tells whether a design with these parameters may bear the name, where the parameters alone do not give
+    the design back.
+    """
 
     function: Callable[..., Design]
     references: tuple[str, ...]
     examples: tuple[dict[str, Any], ...]
+    recognise: Recogniser | None = None
 
     @property
     def summary(self) -> str:
@@ -66,11 +72,13 @@ DESIGNS: dict[str, Entry] = {}
 _DERIVED = {"improved": ("chai-nayak-2018",), "most_informative": ("ayed-2020",)}
 
 
-def named(*references: str, examples: tuple[dict[str, Any], ...]) -> Callable[[F], F]:
+def named(
+    *references: str, examples: tuple[dict[str, Any], ...], recognise: Recogniser | None = None
+) -> Callable[[F], F]:
     """Enter a function that returns a design into the list."""
 
     def enter(function: F) -> F:
-        DESIGNS[function.__name__] = Entry(function, references, examples)
+        DESIGNS[function.__name__] = Entry(function, references, examples, recognise)
         return function
 
     return enter

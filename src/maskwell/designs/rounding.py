@@ -5,7 +5,7 @@ rare to be given in integers at that parity is dropped, and its weight goes to t
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
+from maskwell.limits import MOST_BITS, MOST_STEPS
 from maskwell.sampling.plans import TOTAL
 
 SizeWeights = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -67,6 +68,18 @@ def always_inside(shares: Mapping[int, Decimal]) -> SizeWeights:
     return sizes, tuple(weights[s] for s in sizes), (0,) * len(sizes)
 
 
+def refuse_long_denominator(values: Iterable[Fraction], name: str) -> None:
+    """Before fractions are added up: an error if their common denominator would be longer than any number may be."""
+    denominator = 1
+    for value in values:
+        denominator = math.lcm(denominator, value.denominator)
+        if denominator.bit_length() > MOST_BITS:
+            raise DesignError(
+                f"{name}: the common denominator of these fractions has more than {MOST_BITS} bits; pass floats or "
+                "simpler fractions."
+            )
+
+
 def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
     """Integer weights and their total per column for a matrix of fractions whose columns sum to 1.
 
@@ -74,6 +87,7 @@ def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
     fraction that it is a float of, or a number out of 2^64, whichever first leaves every row's parity where it was or
     below.
     """
+    refuse_long_denominator(matrix.flat, "P")
     for j, total in enumerate(matrix.sum(axis=0)):
         if abs(total - 1) > _SUM_TOLERANCE:
             raise DesignError(
@@ -170,6 +184,17 @@ def largest_remainder(shares: list[Fraction]) -> list[int]:
     return floors
 
 
+def sums_by_category(chances: Mapping[frozenset[int], Fraction], k: int) -> tuple[list[int], int]:
+    """For each category the chances of the sets that hold it, added up, as numerators over a common denominator."""
+    denominator = math.lcm(*(p.denominator for p in chances.values()))
+    held = [0] * k
+    for members, chance in chances.items():
+        weight = int(chance * denominator)
+        for j in members:
+            held[j] += weight
+    return held, denominator
+
+
 def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> tuple[dict[frozenset[int], int], int]:
     """Integer weights of sets, and their total, such that the weights of the sets that hold a category sum to it.
 
@@ -178,9 +203,8 @@ def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> 
     """
     subsets = list(chances)
     for candidate in (chances, {a: p.limit_denominator(_SIMPLE_DENOMINATOR) for a, p in chances.items()}):
-        denominator = math.lcm(*(p.denominator for p in candidate.values()))
-        balanced = all(sum(p for a, p in candidate.items() if j in a) == 1 for j in range(k))
-        if balanced and denominator <= TOTAL and all(candidate.values()):
+        held, denominator = sums_by_category(candidate, k)
+        if denominator <= TOTAL and set(held) == {denominator} and all(candidate.values()):
             return {a: int(p * denominator) for a, p in candidate.items()}, denominator
     basis, determinant = _basis(subsets, k)
     total = TOTAL // determinant * determinant
@@ -195,6 +219,11 @@ def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> 
 
 def _basis(subsets: list[frozenset[int]], k: int) -> tuple[list[frozenset[int]], int]:
     """Sets whose membership vectors span those of all sets, and the determinant of that system."""
+    if len(subsets) * k * k > MOST_STEPS:
+        raise DesignError(
+            f"subset_probs as floats for {len(subsets)} subsets of {k} categories take too long to be made exact; pass "
+            "fractions whose sums are 1."
+        )
     chosen: list[frozenset[int]] = []
     reduced: list[tuple[int, list[Fraction]]] = []
     determinant = Fraction(1)

@@ -18,11 +18,23 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Label, shown
-from maskwell.errors import EstimationError
+from maskwell.errors import DesignError, EstimationError
+from maskwell.limits import MOST_COLUMNS, MOST_WEIGHTS
 from maskwell.sampling.plans import Packed, code_type
 
 _RANK_TOLERANCE = 1e-12
 _NAMED_CONTRASTS = 3
+_HALF = (1 << 32) - 1
+
+
+def refuse_many_weights(reports: int, categories: int) -> None:
+    """Before a matrix is built: an error if it would have too many cells."""
+    if reports * categories > MOST_WEIGHTS:
+        raise DesignError(
+            f"a design that lists its reports may have up to {MOST_WEIGHTS:,} cells; {reports:,} reports of "
+            f"{categories:,} categories make more. Use minimax or local_diversity, which need no list, or group the "
+            "categories."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,14 +164,31 @@ class RowScores:
         return np.diagonal(self.matrix), np.array([self.matrix[0, 1], self.matrix[1, 0]])
 
 
-def farthest_columns(floats: Matrix, integers: NDArray[np.object_], total: int) -> Fraction:
-    """The largest L1 distance between two columns: found in floats, then computed exactly for all that come close."""
-    k = floats.shape[1]
-    distances = np.zeros((k, k))
-    for i in range(k - 1):
-        distances[i, i + 1 :] = np.abs(floats[:, i, None] - floats[:, i + 1 :]).sum(axis=0)
-    close = np.argwhere(distances >= distances.max() - 1e-12)
-    return Fraction(max(sum(abs(integers[:, i] - integers[:, j])) for i, j in close if i < j), total)
+def farthest_columns(integers: NDArray[np.object_], total: int) -> Fraction:
+    """The largest L1 distance between two columns of whole numbers up to 2^64, exactly.
+
+    Each number is two halves of 32 bits, so that differences and their sums stay within 64.
+    """
+    high, low = (integers >> 32).astype(np.int64), (integers & _HALF).astype(np.int64)
+    different = np.unique(np.concatenate([high, low]), axis=1)
+    refuse_many_columns(different.shape[1])
+    high, low = np.split(different, 2)
+    farthest = 0
+    for i in range(different.shape[1] - 1):
+        above, below = high[:, i, None] - high[:, i + 1 :], low[:, i, None] - low[:, i + 1 :]
+        sign = np.where(above != 0, np.sign(above), np.sign(below))
+        halves = zip((sign * above).sum(axis=0).tolist(), (sign * below).sum(axis=0).tolist(), strict=True)
+        farthest = max(farthest, *((a << 32) + b for a, b in halves))
+    return Fraction(farthest, total)
+
+
+def refuse_many_columns(different: int) -> None:
+    """Before all pairs of columns are compared: an error if there are too many."""
+    if different > MOST_COLUMNS:
+        raise DesignError(
+            f"the L1 distance is found by comparing all pairs of {different:,} different columns (limit "
+            f"{MOST_COLUMNS:,}); ask for a bound on the parity instead, which needs no pairs."
+        )
 
 
 def _null_space(integers: NDArray[np.object_]) -> list[list[Fraction]]:

@@ -1,18 +1,28 @@
-"""Designs as JSON: labels, parameters, demand, exact integers and a fingerprint that reading checks."""
+"""Designs as JSON: labels, parameters, demand, exact integers and a fingerprint.
+
+Reading is the one gate for every kind. What is read is built again from its parts, must be spelled as it would be
+written, and everything that it says about itself is recomputed from the integers that the sampler will use.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from maskwell.demands import demand_from_dict
+from maskwell.arithmetic import stored_fraction
+from maskwell.demands import Demand, demand_from_dict
 from maskwell.designs.base import Design
+from maskwell.designs.claims import refuse_false_claims
 from maskwell.errors import DesignError, MaskwellError
 
 FORMAT = 1
+
+_DECIMAL = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-][0-9]{1,3})?")
 
 
 def to_document(design: Design) -> dict[str, Any]:
@@ -23,7 +33,7 @@ def to_document(design: Design) -> dict[str, Any]:
         "kind": design.kind,
         "name": design.name,
         "categories": design.stored_labels(),
-        "parameters": {key: _plain(value) for key, value in design.parameters.items()},
+        "parameters": {key: stored_value(value) for key, value in design.parameters.items()},
         "demand": design.demand.to_dict() if design.demand else None,
         "weights": design.stored_weights(),
         "fingerprint": design.fingerprint,
@@ -31,49 +41,74 @@ def to_document(design: Design) -> dict[str, Any]:
 
 
 def from_document(document: object) -> Design:
-    """The design of a document, if it is whole and unchanged."""
+    """The design of a document, if it is whole, unchanged, and true in all that it claims."""
     if not isinstance(document, dict) or document.get("maskwell") != "design":
         raise DesignError('design JSON must be an object with "maskwell": "design"; this is another kind of file.')
     version = document.get("version")
-    if isinstance(version, bool) or version != FORMAT:
-        raise DesignError(f"design format {version!r} is not supported; this version reads {FORMAT}.")
+    if type(version) is not int or version != FORMAT:
+        raise DesignError(f"design format {_brief(version)} is not supported; this version reads {FORMAT}.")
     kind = Design.kinds.get(str(document.get("kind")))
     if kind is None:
-        raise DesignError(f"design kind {document.get('kind')!r} is unknown; known: {', '.join(Design.kinds)}.")
-    design = _build(kind, document)
-    if design.fingerprint != document.get("fingerprint"):
+        raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(Design.kinds)}.")
+    try:
+        design = _build(kind, document)
+        stated = document["fingerprint"]
+        as_spelled = kind.fingerprint_of(document["categories"], document["weights"])
+    except MaskwellError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
+        raise DesignError(f"design JSON is incomplete or malformed ({type(error).__name__}).") from None
+    if design.fingerprint != stated or as_spelled != stated:
         raise DesignError("design JSON was changed: its labels or integers do not match its fingerprint.")
-    if design.demand is not None and not design.demand.holds_for(design):
-        raise DesignError(f"design JSON claims {design.demand.describe()}, which its integers do not give.")
+    refuse_false_claims(design)
     return design
 
 
 def _build(kind: type[Design], document: dict[str, Any]) -> Design:
-    try:
-        demand = document["demand"]
-        return kind.from_weights(
-            document["categories"],
-            document["weights"],
-            name=str(document["name"]),
-            parameters={key: _restored(value) for key, value in document["parameters"].items()},
-            demand=demand_from_dict(demand) if demand else None,
-        )
-    except MaskwellError:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise DesignError(f"design JSON is incomplete or malformed ({type(error).__name__}: {error}).") from None
+    name, labels, parameters = (document[key] for key in ("name", "categories", "parameters"))
+    if not isinstance(name, str) or not isinstance(labels, list) or not isinstance(parameters, dict):
+        raise DesignError("design JSON must give a name as text, categories as a list and parameters as an object.")
+    return kind.from_weights(
+        labels,
+        document["weights"],
+        name=name,
+        parameters={key: _stored_parameter(value) for key, value in parameters.items()},
+        demand=_stored_demand(document["demand"]),
+    )
 
 
-def _plain(value: Any) -> Any:
+def _stored_demand(stored: object) -> Demand | None:
+    if stored is None:
+        return None
+    demand = demand_from_dict(stored)
+    # What functions demanded comes back as the factor that they amount to.
+    if demand.to_dict() != stored and not (isinstance(stored, dict) and stored.get("kind") == "information"):
+        raise DesignError(f"design JSON does not store {demand.describe()} as it is written.")
+    return demand
+
+
+def _stored_parameter(value: Any) -> Any:
+    restored = _restored(value)
+    if json.dumps(stored_value(restored)) != json.dumps(value):
+        raise DesignError("a parameter in design JSON is not stored as it is written.")
+    return restored
+
+
+def _brief(value: object) -> str:
+    """What stands in a file where something else was expected, cut short."""
+    return repr(value)[:80]
+
+
+def stored_value(value: Any) -> Any:
     """A parameter for JSON: exact numbers marked as such, containers by their elements."""
     if isinstance(value, Fraction):
         return {"fraction": str(value)}
     if isinstance(value, Decimal):
         return {"decimal": str(value)}
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): stored_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [stored_value(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -81,8 +116,10 @@ def _restored(value: Any) -> Any:
     """The inverse of ``_plain``, up to lists for tuples."""
     if isinstance(value, dict):
         if value.keys() == {"fraction"}:
-            return Fraction(value["fraction"])
+            return stored_fraction(value["fraction"], "a parameter", DesignError)
         if value.keys() == {"decimal"}:
+            if not isinstance(value["decimal"], str) or not _DECIMAL.fullmatch(value["decimal"]):
+                raise DesignError("a decimal parameter in design JSON is no plain decimal number.")
             return Decimal(value["decimal"])
         return {key: _restored(item) for key, item in value.items()}
     return [_restored(item) for item in value] if isinstance(value, list) else value

@@ -20,10 +20,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.designs import stored
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
-from maskwell.designs.labels import as_labels
+from maskwell.designs.labels import as_labels, shown
 from maskwell.errors import DesignError, EstimationError
 from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
+
+
+def refuse_many_for_sets(k: int) -> None:
+    """An error if there are more categories than the sampler of sets can pick from."""
+    if k > MOST_CATEGORIES:
+        raise DesignError(
+            f"sets are drawn from at most {MOST_CATEGORIES} categories; got {k}. Use gamma_diagonal, "
+            "or group the categories."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,17 +47,18 @@ class SubsetDesign(Design):
     kind = "subsets"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        stored.integers(self.sizes, "sizes")
+        stored.integers(self.inside, "weights inside")
+        stored.integers(self.outside, "weights outside")
         if not len(self.sizes) == len(self.inside) == len(self.outside) or not self.sizes:
             raise DesignError("weights must give an inside and an outside weight for each size.")
-        if list(self.sizes) != sorted(set(self.sizes)) or self.sizes[0] < 0 or self.sizes[-1] > self.k:
-            raise DesignError(f"sizes must rise within 0..{self.k}; got {self.sizes}.")
-        if min(self.inside + self.outside) < 0 or sum(self.inside + self.outside) != TOTAL:
+        if not stored.rising(self.sizes) or self.sizes[-1] > self.k:
+            raise DesignError(f"sizes must rise within 0..{self.k}; got {shown(self.sizes)}.")
+        if sum(self.inside + self.outside) != TOTAL:
             raise DesignError("weights must be non-negative integers that sum to 2^64.")
-        if not self._single and self.k > MOST_CATEGORIES:
-            raise DesignError(
-                f"sets are drawn from at most {MOST_CATEGORIES} categories; got {self.k}. Use gamma_diagonal, "
-                "or group the categories."
-            )
+        if not self._single:
+            refuse_many_for_sets(self.k)
         for size, inside, outside in self._rows:
             if inside + outside == 0 or (size == 0 and inside) or (size == self.k and outside):
                 raise DesignError(
@@ -91,7 +102,15 @@ class SubsetDesign(Design):
     # The matrix.
 
     def report_count(self) -> int:
-        return sum(math.comb(self.k, size) for size in self.sizes)
+        if len(self.sizes) == 1:
+            return math.comb(self.k, self.sizes[0])
+        # One binomial coefficient follows from the other: by themselves, thousands of them would take minutes.
+        total, ways, reached = 0, 1, 0
+        for size in self.sizes:
+            for s in range(reached + 1, size + 1):
+                ways = ways * (self.k - s + 1) // s
+            total, reached = total + ways, size
+        return total
 
     def _masks(self) -> list[int]:
         """Every possible set as a bit mask, by size and then by value."""
@@ -244,8 +263,14 @@ class SubsetDesign(Design):
 
     @classmethod
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
-        inside, outside = ([int(w) for w in weights[side]] for side in ("inside", "outside"))
-        return cls(as_labels(labels), tuple(weights["sizes"]), tuple(inside), tuple(outside), **about)
+        sizes, inside, outside = stored.fields(weights, "sizes", "inside", "outside")
+        return cls(
+            as_labels(labels),
+            tuple(stored.listed(sizes, "sizes")),
+            stored.weights(inside, "inside"),
+            stored.weights(outside, "outside"),
+            **about,
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from maskwell.demands import LDP, BetaFactor, Demand, LocalDiversity
 from maskwell.designs.labels import as_labels
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import always_inside, split_at_parity
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.subsets import SubsetDesign, refuse_many_for_sets
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL
 
@@ -52,6 +52,13 @@ def _at_parity(
     bound, demand, parameters = claim
     weights = split_at_parity(len(labels), shares, bound)
     return SubsetDesign(labels, *weights, name=name, parameters=parameters, demand=demand)
+
+
+def _set_labels(categories: Categories) -> tuple[Any, ...]:
+    """Labels of a design whose reports are sets of any size, which are drawn from a limited number of categories."""
+    labels = as_labels(categories)
+    refuse_many_for_sets(len(labels))
+    return labels
 
 
 def _decimal(value: Fraction) -> Decimal:
@@ -116,7 +123,7 @@ def minimax_size(k: int, gamma: Fraction) -> int:
 @named("erlingsson-2014", "chai-nayak-2018", examples=_GRID)
 def rappor(categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> SubsetDesign:
     """Flip each of the k membership bits of the truth with the same chance 1/(√γ + 1) (basic one-time RAPPOR)."""
-    labels, claim = as_labels(categories), _claim(epsilon, gamma)
+    labels, claim = _set_labels(categories), _claim(epsilon, gamma)
     keep, flip = _rappor_chances(claim[0])
     return _at_parity("rappor", labels, _flipped_sizes(len(labels), keep, flip), claim)
 
@@ -132,7 +139,7 @@ def trimmed_rappor(
     categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None
 ) -> SubsetDesign:
     """RAPPOR without its empty and its full set, which say nothing: the admissible design that dominates it."""
-    labels, claim = as_labels(categories), _claim(epsilon, gamma)
+    labels, claim = _set_labels(categories), _claim(epsilon, gamma)
     sizes = _flipped_sizes(len(labels), *_rappor_chances(claim[0]))
     kept = {s: share for s, share in sizes.items() if 0 < s < len(labels)}
     total = _DECIMAL.subtract(Decimal(1), _DECIMAL.add(sizes[0], sizes[len(labels)]))
@@ -144,7 +151,7 @@ def optimized_unary(
     categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None
 ) -> SubsetDesign:
     """Keep the true bit with chance 1/2 and set each other bit with chance 1/(γ + 1) (optimized unary encoding)."""
-    labels, claim = as_labels(categories), _claim(epsilon, gamma)
+    labels, claim = _set_labels(categories), _claim(epsilon, gamma)
     flip = _decimal(1 / (claim[0] + 1))
     return _at_parity("optimized_unary", labels, _flipped_sizes(len(labels), Decimal("0.5"), flip), claim)
 
@@ -159,7 +166,7 @@ def local_diversity(categories: Categories, *, l: int) -> SubsetDesign:
     >>> round(local_diversity(20, l=5).added_variance, 4)
     5.0667
     """
-    labels = as_labels(categories)
+    labels = _set_labels(categories)
     k = len(labels)
     size = fraction(l, "l", DesignError)
     if size.denominator != 1 or not 2 <= size <= k - 1:
@@ -187,7 +194,7 @@ def local_diversity(categories: Categories, *, l: int) -> SubsetDesign:
 @named("wang-ding-2021", examples=({"k": 4}, {"k": 6}))
 def uniform_subsets(categories: Categories) -> SubsetDesign:
     """Report a set drawn uniformly from all that hold the truth and have 2 to k - 2 members (subset privacy)."""
-    labels = as_labels(categories)
+    labels = _set_labels(categories)
     k = len(labels)
     if k < 4:
         raise DesignError(
@@ -198,5 +205,6 @@ def uniform_subsets(categories: Categories) -> SubsetDesign:
     shares = {}
     for s in range(2, k - 1):
         ways = ways * (k - s + 1) // (s - 1)  # C(k - 1, s - 1)
-        shares[s] = _DECIMAL.divide(Decimal((ways << 192) // total), Decimal(1 << 192))
+        if ways.bit_length() + 192 >= total.bit_length():  # else too rare to count
+            shares[s] = _DECIMAL.divide(Decimal((ways << 192) // total), Decimal(1 << 192))
     return SubsetDesign(labels, *always_inside(shares), name="uniform_subsets", demand=LocalDiversity(2))

@@ -9,6 +9,7 @@ from typing import get_args
 from maskwell.auditing import Audit, explain
 from maskwell.auditing.explain import Audience
 from maskwell.designs.base import Design
+from maskwell.designs.claims import checked_parameters
 from maskwell.designs.labels import shown
 from maskwell.errors import DesignError
 from maskwell.views.audit import belief_chart, has_matrix_chart, matrix_chart
@@ -140,7 +141,7 @@ def origin(design: Design) -> Section:
     rows = [
         ["fingerprint", design.fingerprint],
         ["kind", design.kind],
-        ["parameters", ", ".join(f"{key} = {value}" for key, value in design.parameters.items()) or "none"],
+        ["parameters", ", ".join(f"{key} = {value}" for key, value in checked_parameters(design).items()) or "none"],
         ["added variance", figure(design.added_variance)],
     ]
     try:

@@ -1,0 +1,71 @@
+"""What a design file says about itself, held against its integers: the demand, the parameters and the name.
+
+The name of a known design and its parameters stand in audits, codebooks and explanations, and citations follow them.
+So a file may use such a name only if the parameters give these integers: the design is built anew and compared. Any
+other name is only a name; numbers beside it that state privacy are demands, and must hold.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDiversity
+from maskwell.designs.base import Design
+from maskwell.designs.registry import DESIGNS, Entry
+from maskwell.errors import DesignError, MaskwellError
+
+_STATES_PRIVACY: dict[str, Callable[[Any], Demand]] = {
+    "epsilon": LDP,
+    "gamma": BetaFactor,
+    "l": LocalDiversity,
+    "phi": AverageSecurity,
+}
+# What planning notes beside the parameters of the design's own function.
+_NOTES = {"planned_n", "dummies"}
+
+
+def refuse_false_claims(design: Design) -> None:
+    """An error if a design from a file is not what it says it is."""
+    if design.demand is not None and not design.demand.holds_for(design):
+        raise DesignError(f"design JSON claims {design.demand.describe()}, which its integers do not give.")
+    for demand in _stated(design.parameters):
+        if not demand.holds_for(design):
+            raise DesignError(f"design JSON states {demand.describe()} by a parameter, which its integers do not give.")
+    entry = DESIGNS.get(design.name)
+    if entry is not None and not _is_what_it_is_called(design, entry):
+        raise DesignError(
+            f"design JSON calls itself {design.name}, but {design.name} with its parameters has other integers; "
+            "without parameters, any other name is allowed."
+        )
+
+
+def checked_parameters(design: Design) -> dict[str, Any]:
+    """The parameters that a view may show: of a known design all, of another those that state its privacy."""
+    if design.name in DESIGNS:
+        return design.parameters
+    return {name: value for name, value in design.parameters.items() if name in _STATES_PRIVACY}
+
+
+def _stated(parameters: dict[str, Any]) -> Iterator[Demand]:
+    for name, demand in _STATES_PRIVACY.items():
+        if name in parameters:
+            try:
+                yield demand(parameters[name])
+            except MaskwellError:
+                raise DesignError(f"the parameter {name} in design JSON states no privacy.") from None
+
+
+def _is_what_it_is_called(design: Design, entry: Entry) -> bool:
+    given = {name: value for name, value in design.parameters.items() if name not in _NOTES}
+    if entry.recognise is not None:
+        return entry.recognise(design, given)
+    needed = inspect.signature(entry.function).parameters.values()
+    required = {p.name for p in needed if p.default is p.empty} - {"categories"}
+    if not required <= given.keys() <= {p.name for p in needed} - {"categories"}:
+        return False
+    try:
+        return entry.function(design.categories, **given).fingerprint == design.fingerprint
+    except (MaskwellError, TypeError, AttributeError, ValueError):
+        return False

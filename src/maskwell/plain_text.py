@@ -1,0 +1,54 @@
+"""Text from outside, such as names, labels and columns, made safe to show.
+
+A control character in a design's name could clear a terminal and paint another audit there, a line break could add a
+line to a summary, and a mark that reverses the direction of writing could turn a sentence round. Whoever shows text
+that may come from a file shows it through this module.
+"""
+
+import html
+import re
+
+# Whatever Markdown may read as markup, in a line of text and in a table.
+_MARKUP = re.compile(r"([\\`*\[\]<>|#~&]|(?<!\w)_|_(?!\w))")
+
+
+def visible(text: object, most: int | None = None) -> str:
+    r"""The text on one line, with every character that is not printed written as its escape.
+
+    That is everything that ``str.isprintable`` refuses: control and format characters, separators of lines and
+    paragraphs, spaces that look like others, halves of characters. ``most`` cuts a longer text short.
+
+    >>> visible("mini\x1b[2Jmax\nparity 1")
+    'mini\\x1b[2Jmax\\nparity 1'
+    """
+    plain = str(text)
+    if most is not None and len(plain) > most:
+        plain = f"{plain[: most - 1]}…"
+    if plain.isprintable():
+        return plain
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def visible_html(text: object) -> str:
+    """The same inside an HTML element or attribute."""
+    return html.escape(visible(text))
+
+
+def visible_markdown(text: object) -> str:
+    r"""The same inside a paragraph or table of Markdown.
+
+    >>> visible_markdown("a|b `c` <script>")
+    'a\\|b \\`c\\` \\<script\\>'
+    """
+    return _MARKUP.sub(r"\\\1", visible(text))
+
+
+def markdown_code(text: object) -> str:
+    r"""The same as a piece of code, fenced by more backquotes than the text has in a row.
+
+    >>> markdown_code("a`b"), markdown_code("x")
+    ('`` a`b ``', '`x`')
+    """
+    plain = visible(text)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
+    return f"{fence}{plain}{fence}" if len(fence) == 1 and plain.strip() else f"{fence} {plain} {fence}"

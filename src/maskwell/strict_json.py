@@ -1,0 +1,82 @@
+"""JSON from outside, read strictly: one way to write each thing, and nothing that a small text could blow up."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from maskwell.errors import MaskwellError
+from maskwell.limits import MOST_DOCUMENT_CHARACTERS
+
+_LONGEST_NUMBER = 40
+
+
+def read_json(text: object, what: str, error: type[MaskwellError]) -> Any:
+    """The value that a JSON text holds, or an error about ``what``.
+
+    Refused besides what is no JSON: a key given twice, of which readers would take one or the other, numbers that are
+    not finite or have more than 40 characters, halves of characters, and texts of more than 64 million characters.
+    """
+    if not isinstance(text, str | bytes | bytearray):
+        raise error(f"{what} must be JSON text; got {type(text).__name__}.")
+    if len(text) > MOST_DOCUMENT_CHARACTERS:
+        raise error(f"{what} has {len(text):,} characters; at most {MOST_DOCUMENT_CHARACTERS:,} are read.")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_without_repeats,
+            parse_int=_whole_number,
+            parse_float=_finite_number,
+            parse_constant=_no_constant,
+        )
+        refuse_half_characters(value)
+    except (ValueError, RecursionError) as reason:
+        why = f": {reason}" if isinstance(reason, _Refused) else ""
+        raise error(f"{what} is not valid JSON{why}; write it with to_json().") from None
+    return value
+
+
+class _Refused(ValueError):
+    """Why a text is refused that a lenient reader would take."""
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Refused("a key is given twice in one object")
+    return found
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise _Refused(f"a number has {len(digits)} digits")
+    if digits == "-0":
+        raise _Refused("-0 is no whole number")
+    return int(digits)
+
+
+def _finite_number(digits: str) -> float:
+    if len(digits) > _LONGEST_NUMBER:
+        raise _Refused(f"a number has {len(digits)} characters")
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _Refused("a number is too large")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _Refused(f"{name} is no number of JSON")
+
+
+def refuse_half_characters(value: Any) -> None:
+    """A ValueError if some text holds half of a surrogate pair, which no file can hold."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            item.encode()
+        elif isinstance(item, dict):
+            pending += [*item, *item.values()]
+        elif isinstance(item, list):
+            pending += item

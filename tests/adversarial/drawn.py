@@ -1,0 +1,162 @@
+"""What a design's sampler really draws, enumerated in plain Python from the sampling plan, and the privacy of that.
+
+Nothing here asks the design about itself: chances come from the numbers that the kernels are given, and parity,
+diversity, distance and demands are worked out from those chances alone.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import maskwell as mw
+from maskwell.sampling.plans import BlockPlan, CopyPlan, RowPlan, SinglePlan, SubsetPlan
+
+TOTAL = 2**64
+Chances = dict[Any, Fraction]
+_DIGITS = Context(prec=80)
+
+
+def drawn(design: mw.Design) -> list[Chances]:
+    """For each truth, the chance of every report that the sampler can draw."""
+    if isinstance(design, mw.designs.ProductDesign):
+        parts = [drawn(part) for part in design.parts]
+        return [
+            {
+                reports: math.prod((own[r] for own, r in zip(columns, reports, strict=True)), start=Fraction(1))
+                for reports in product(*columns)
+            }
+            for columns in product(*parts)
+        ]
+    plan: Any = design.plan
+    return [_of_plan(plan, truth) for truth in range(design.k)]
+
+
+def _of_plan(plan: Any, truth: int) -> Chances:
+    match plan:
+        case CopyPlan():
+            return {truth: Fraction(1)}
+        case SinglePlan():
+            other = Fraction(TOTAL - plan.stay, TOTAL * (plan.k - 1))
+            return {j: Fraction(plan.stay, TOTAL) if j == truth else other for j in range(plan.k)}
+        case SubsetPlan():
+            return _sets(plan, truth)
+        case RowPlan():
+            return _rows(plan, truth)
+        case BlockPlan():
+            return _blocks(plan, truth)
+    raise AssertionError(f"no enumeration of {type(plan).__name__}")
+
+
+def _sets(plan: SubsetPlan, truth: int) -> Chances:
+    others = [j for j in range(plan.k) if j != truth]
+    chances: Chances = {}
+    for size, inside, outside in zip(plan.sizes, plan.inside, plan.outside, strict=True):
+        for weight, own in ((inside, (truth,)), (outside, ())):
+            sets = list(combinations(others, size - len(own))) if weight else []
+            for members in sets:
+                report = frozenset({*members, *own})
+                chances[report] = chances.get(report, Fraction(0)) + Fraction(weight, TOTAL * len(sets))
+    return chances
+
+
+def _rows(plan: RowPlan, truth: int) -> Chances:
+    """A number below the total is looked up among the cumulative weights; the last row takes what is left."""
+    possible, which, cumulative = plan._arrays
+    n = int(possible[truth])
+    edges = [0, *(int(c) for c in cumulative[truth, : n - 1]), plan.total]
+    rows = [int(row) for row in which[truth, :n]]
+    chances: Chances = {}
+    for row, (low, high) in zip(rows, pairwise(edges), strict=True):
+        chances[row] = chances.get(row, Fraction(0)) + Fraction(high - low, plan.total)
+    return chances
+
+
+def _blocks(plan: BlockPlan, truth: int) -> Chances:
+    listed = [int(report) for report in plan.table[truth]]
+    sides = ((listed[: plan.n_inside], plan.inside), (listed[plan.n_inside :], TOTAL - plan.inside))
+    chances: Chances = {}
+    for reports, weight in sides:
+        for report in reports if weight else ():
+            chances[report] = chances.get(report, Fraction(0)) + Fraction(weight, TOTAL * len(reports))
+    return chances
+
+
+def rows_of(columns: list[Chances]) -> list[list[Fraction]]:
+    """The matrix of chances, a row for each report that some truth can lead to."""
+    reports = {report for column in columns for report, chance in column.items() if chance}
+    return [[column.get(report, Fraction(0)) for column in columns] for report in reports]
+
+
+def parity(rows: list[list[Fraction]]) -> Fraction | float:
+    """The largest ratio within a row."""
+    return max(math.inf if not min(row) else max(row) / min(row) for row in rows)
+
+
+def diversity(rows: list[list[Fraction]]) -> int:
+    """The least number of truths that a report leaves possible, if they are alike; else 0."""
+    supports = [[chance for chance in row if chance] for row in rows]
+    return 0 if any(len(set(support)) > 1 for support in supports) else min(map(len, supports))
+
+
+def distance(columns: list[Chances]) -> Fraction:
+    """The largest L1 distance between two columns."""
+    return max(
+        sum((abs(a.get(r, Fraction(0)) - b.get(r, Fraction(0))) for r in {*a, *b}), Fraction(0))
+        for a, b in combinations(columns, 2)
+    )
+
+
+def false_claims(design: mw.Design, most_reports: int = 5_000) -> list[str]:
+    """Everything that a design says of its privacy and that the drawn chances contradict."""
+    columns = drawn(design)
+    rows = rows_of(columns)
+    found = [
+        f"truth {j} has chances that sum to {sum(c.values())}" for j, c in enumerate(columns) if sum(c.values()) != 1
+    ]
+    true = parity(rows)
+    if design.exact_parity() != true:
+        found.append(f"parity {design.exact_parity()} is shown, {true} is drawn")
+    if math.isfinite(true) and _exp(design.epsilon) < Decimal(true.numerator) / Decimal(true.denominator) * (1 - _TINY):
+        found.append(f"epsilon {design.epsilon} is shown for a parity of {float(true)}")
+    if design.diversity() != diversity(rows):
+        found.append(f"diversity {design.diversity()} is shown, {diversity(rows)} is drawn")
+    if len(rows) * design.k**2 <= most_reports and design.column_distance() != distance(columns):
+        found.append(f"a distance of {design.column_distance()} is shown, {distance(columns)} is drawn")
+    claims = {**(design.demand.to_dict() if design.demand else {}), **_numbers(design.parameters)}
+    return found + _broken(claims, rows, columns)
+
+
+_TINY = Decimal("1e-15")  # an epsilon is a float
+
+
+def _exp(exponent: Any) -> Decimal:
+    exact = Fraction(exponent)
+    return _DIGITS.exp(_DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
+
+
+def _numbers(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name in ("epsilon", "gamma", "l", "phi")}
+
+
+def _broken(claims: dict[str, Any], rows: list[list[Fraction]], columns: list[Chances]) -> list[str]:
+    """The claims, by the names that they are stored under, that do not hold."""
+    true = parity(rows)
+    found = []
+    bounds = {name: Fraction(claims[name]) for name in ("beta", "gamma", "parity_bound") if claims.get(name)}
+    if "rho1" in claims:
+        low, high = Fraction(claims["rho1"]), Fraction(claims["rho2"])
+        bounds["rho"] = high * (1 - low) / (low * (1 - high))
+    found += [f"{name} allows {bound}, {true} is drawn" for name, bound in bounds.items() if true > bound]
+    if "epsilon" in claims and (
+        true == math.inf or _exp(claims["epsilon"]) < _DIGITS.divide(Decimal(true.numerator), Decimal(true.denominator))
+    ):
+        found.append(f"epsilon {claims['epsilon']} is claimed, a parity of {float(true)} is drawn")
+    if "l" in claims and diversity(rows) < claims["l"]:
+        found.append(f"l {claims['l']} is claimed, {diversity(rows)} is drawn")
+    if "phi" in claims and distance(columns) > 2 * (Fraction(claims["phi"]) - 1):
+        found.append(f"phi {claims['phi']} is claimed for a distance of {float(distance(columns))}")
+    return found
