@@ -121,7 +121,6 @@ def small_files() -> dict[str, Document]:
     warner = json.loads(mw.designs.warner(truth_prob=0.75).to_json())
     wide = [list(range(i, i + 40)) for i in range(0, 400, 40)]
     half = json.loads(mw.designs.from_matrix([[(1 + (i == j)) / 64 for j in range(63)] for i in range(63)]).to_json())
-    without_end = {"kind": "ldp", "epsilon": "1e1000000000"}
     halves = {"inside": str(2**63), "outside": str(2**63)}
     average = {"kind": "average-security", "phi": 1.5}
     parts = {"names": ["a", "b"], "parts": [half, half]}

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from math import lcm
+from math import comb, lcm
 from typing import Any
 
 from maskwell.arithmetic import fraction
+from maskwell.designs.base import Design
 from maskwell.designs.explicit import build
 from maskwell.designs.labels import as_labels
 from maskwell.designs.matrix import MatrixDesign
@@ -16,6 +17,11 @@ from maskwell.limits import MOST_BITS
 
 Chance = float | Fraction
 YES_NO = ("yes", "no")
+
+# The chance of a count of cards is a product over the draws, each as long as the chance of a card.
+_MOST_BITS_OF_DRAWS = 4 * MOST_BITS
+# So close to the chance of a count are the integers out of 2^64 that stand for it.
+_CLOSE = 2.0**-40
 
 
 def _chance(value: Any, name: str) -> Fraction:
@@ -96,6 +102,7 @@ def crosswise(categories: Iterable[Any] | int = YES_NO, *, innocuous_prob: Chanc
         {"red_if_yes": 0.7, "red_if_no": 0.2, "draws": 1},
         {"red_if_yes": 0.8, "red_if_no": 0.4, "draws": 4},
     ),
+    recognise=lambda design, parameters: _counts_cards(design, **parameters),
 )
 def kuk(
     categories: Iterable[Any] | int = YES_NO, *, red_if_yes: Chance, red_if_no: Chance, draws: int = 1
@@ -113,12 +120,25 @@ def kuk(
         )
     draws = int(draws)
     length = lcm(*(chance.denominator for chance in chances)).bit_length()
-    if draws * length > MOST_BITS:
+    if draws * length > _MOST_BITS_OF_DRAWS:
         raise DesignError(
-            f"{draws:,} draws take {draws * length:,} bits to be told exactly with these chances (limit {MOST_BITS}); "
+            f"{draws:,} draws take {draws * length:,} bits to be told exactly with these chances (limit "
+            f"{_MOST_BITS_OF_DRAWS:,}); "
             "draw fewer cards, or pass simple fractions such as Fraction(7, 10)."
         )
     ways = list(accumulate(range(draws), lambda ways, red: ways * (draws - red) // (red + 1), initial=1))
     matrix = [[ways[red] * p**red * (1 - p) ** (draws - red) for p in chances] for red in range(draws + 1)]
     parameters = {"red_if_yes": red_if_yes, "red_if_no": red_if_no, "draws": draws}
     return build(labels, matrix, range(draws + 1), name="kuk", parameters=parameters)
+
+
+def _counts_cards(design: Design, red_if_yes: Any, red_if_no: Any, draws: Any = 1) -> bool:
+    """Whether the integers are binomial chances: cheaper than to build the design anew, in which each is exact."""
+    if not isinstance(design, MatrixDesign) or type(draws) is not int or design.reports != tuple(range(draws + 1)):
+        return False
+    chances = [float(_chance(red_if_yes, "red_if_yes")), float(_chance(red_if_no, "red_if_no"))]
+    return design.k == 2 and all(
+        abs(weight / design.total - comb(draws, red) * p**red * (1 - p) ** (draws - red)) < _CLOSE
+        for red, row in enumerate(design.weights)
+        for weight, p in zip(row, chances, strict=True)
+    )

@@ -59,13 +59,18 @@ def _stated(parameters: dict[str, Any]) -> Iterator[Demand]:
 
 def _is_what_it_is_called(design: Design, entry: Entry) -> bool:
     given = {name: value for name, value in design.parameters.items() if name not in _NOTES}
-    if entry.recognise is not None:
-        return entry.recognise(design, given)
+    try:
+        if entry.recognise is not None:
+            return entry.recognise(design, given)
+        return _rebuilt(design, entry, given) == design.fingerprint
+    except (MaskwellError, TypeError, AttributeError, ValueError, ArithmeticError):
+        return False
+
+
+def _rebuilt(design: Design, entry: Entry, given: dict[str, Any]) -> str | None:
+    """The fingerprint of the design that the parameters give; None if they are not those of the function."""
     needed = inspect.signature(entry.function).parameters.values()
     required = {p.name for p in needed if p.default is p.empty} - {"categories"}
     if not required <= given.keys() <= {p.name for p in needed} - {"categories"}:
-        return False
-    try:
-        return entry.function(design.categories, **given).fingerprint == design.fingerprint
-    except (MaskwellError, TypeError, AttributeError, ValueError):
-        return False
+        return None
+    return entry.function(design.categories, **given).fingerprint

@@ -12,7 +12,7 @@ from maskwell.demands import AverageSecurity, Demand
 from maskwell.designs.labels import as_labels, shown
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
-from maskwell.designs.rounding import integer_matrix
+from maskwell.designs.rounding import integer_matrix, refuse_long_denominator
 from maskwell.designs.rows import refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL
@@ -66,6 +66,7 @@ def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None
     if len(labels) != shape[1]:
         raise DesignError(f"P has {shape[1]} columns but categories names {len(labels)} labels; they must match.")
     entries = [[_entry(p, i, j) for j, p in enumerate(row)] for i, row in enumerate(P)]
+    refuse_long_denominator((entry for row in entries for entry in row), "P")
     if reports is None:
         reports = labels if shape[0] == shape[1] else range(shape[0])
     plain = [r.item() if isinstance(r, np.generic) else r for r in reports]

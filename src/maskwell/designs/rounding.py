@@ -87,7 +87,6 @@ def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
     fraction that it is a float of, or a number out of 2^64, whichever first leaves every row's parity where it was or
     below.
     """
-    refuse_long_denominator(matrix.flat, "P")
     for j, total in enumerate(matrix.sum(axis=0)):
         if abs(total - 1) > _SUM_TOLERANCE:
             raise DesignError(
