@@ -134,7 +134,9 @@ def kuk(
 
 def _counts_cards(design: Design, red_if_yes: Any, red_if_no: Any, draws: Any = 1) -> bool:
     """Whether the integers are binomial chances: cheaper than to build the design anew, in which each is exact."""
-    if not isinstance(design, MatrixDesign) or type(draws) is not int or design.reports != tuple(range(draws + 1)):
+    if not isinstance(design, MatrixDesign) or type(draws) is not int or len(design.reports) != draws + 1:
+        return False
+    if design.reports != tuple(range(draws + 1)):
         return False
     chances = [float(_chance(red_if_yes, "red_if_yes")), float(_chance(red_if_no, "red_if_no"))]
     return design.k == 2 and all(
