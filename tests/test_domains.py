@@ -1,6 +1,12 @@
 """Horvitz–Thompson totals and estimates by group."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import maskwell as mw
@@ -84,3 +90,49 @@ def test_a_group_is_estimated_as_if_it_were_alone(method: str) -> None:
 def test_groups_must_match_the_reports() -> None:
     with pytest.raises(mw.DataError, match="one label per report"):
         mw.estimate_by(mw.designs.direct(3).mask([0, 1]), ["x"])
+
+
+COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "numpy": lambda x: np.array(x, object),
+    "pandas": pd.Series,
+    "pandas categorical": lambda x: pd.Series(x).astype("category"),
+    "pandas with an index": lambda x: pd.Series(x, index=range(9, 9 + len(x))),
+    "polars": pl.Series,
+    "arrow": pa.array,
+    "arrow in chunks": lambda x: pa.chunked_array([x[:2], x[2:]]),
+    "arrow dictionary": lambda x: pa.array(x).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS.keys())
+@pytest.mark.parametrize("labels", [["north", "south", None, "south", "north", None], [2, 1, None, 1, 2, None]])
+def test_a_missing_group_is_refused_or_kept(column: Callable[[list[Any]], Any], labels: list[Any]) -> None:
+    reports = mw.designs.direct(3).mask([0, 1, 2, 1, 0, 2])
+    with pytest.raises(mw.DataError, match=r"missing in 2 of 6 rows, first in row 2.*missing=\"keep\""):
+        mw.estimate_by(reports, column(labels))
+    found = mw.estimate_by(reports, column(labels), missing="keep")
+    assert list(found) == [*sorted(set(labels) - {None}), None]
+    assert found[None].n == 2
+    assert found[None].proportions.tolist() == [0, 0, 1]
+    assert found[labels[0]].proportions.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("column", [np.array, list, pd.Series, pl.Series, pa.array])
+def test_a_group_that_is_not_a_number_is_missing(column: Any) -> None:
+    reports = mw.designs.direct(3).mask([0, 1, 2])
+    with pytest.raises(mw.DataError, match="missing in 1 of 3 rows, first in row 1"):
+        mw.estimate_by(reports, column([1.5, float("nan"), 0.5]))
+    assert list(mw.estimate_by(reports, column([1.5, float("nan"), 0.5]), missing="keep")) == [0.5, 1.5, None]
+
+
+def test_groups_that_cannot_be_used_are_refused_in_one_line() -> None:
+    design = mw.designs.direct(3)
+    reports = design.mask([0, 1, None, 2], missing="keep")
+    with pytest.raises(mw.DataError, match="1 of 3 groups have no reports but missing ones, first in row 2"):
+        mw.estimate_by(reports, ["a", "a", "b", "c"])
+    for groups in (["a", 1, "b", 2], 3, [["a"], ["b"], ["c"], ["d"]], np.zeros((4, 2))):
+        with pytest.raises(mw.DataError, match="groups must"):
+            mw.estimate_by(design.mask([0, 1, 2, 2]), groups)
+    with pytest.raises(mw.DataError, match="refuse"):
+        mw.estimate_by(design.mask([0, 1]), ["a", "b"], missing="drop")  # type: ignore[arg-type]

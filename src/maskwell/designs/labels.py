@@ -161,7 +161,6 @@ def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> DataErr
 
 def _as_arrow(values: Any, labels: tuple[Label, ...]) -> Any:
     """Any column as one Arrow array."""
-    import pyarrow as pa
 
     if len(getattr(values, "shape", ())) > 1:
         raise DataError(f"values must be one column; got a table of shape {values.shape}. Pass one of its columns.")
@@ -169,17 +168,27 @@ def _as_arrow(values: Any, labels: tuple[Label, ...]) -> Any:
         isinstance(values, Iterable) or hasattr(values, "__arrow_c_array__")
     ):
         raise DataError(f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.")
-    converted = _converted(values)
+    converted = as_arrow(values)
     if converted is None:
         kind = _KINDS[type(labels[0])]
         raise DataError(
             f"values are of mixed or unreadable type; the design's labels are {kind}: cast the column first."
         )
+    return converted
+
+
+def as_arrow(values: Any) -> Any:
+    """A column of any library as one Arrow array, missing values as nulls.
+
+    None where Arrow refuses: its error quotes a value and must not be kept anywhere.
+    """
+    import pyarrow as pa
+
+    converted = _converted(values)
     return converted.combine_chunks() if isinstance(converted, pa.ChunkedArray) else converted
 
 
 def _converted(values: Any) -> Any:
-    """An Arrow array, or None where Arrow refuses: its error quotes a value and must not be kept anywhere."""
     import pyarrow as pa
 
     try:

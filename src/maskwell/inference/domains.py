@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Method, Vector
+from maskwell.designs.labels import Missing, as_arrow
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.linear import LinearEstimate, as_tally, estimate
 from maskwell.inference.result import Estimate
@@ -69,25 +71,72 @@ def _weight(counts: Any) -> float:
 
 
 def estimate_by(
-    reports: Reports, groups: Any, *, weights: Any = None, method: Any = "linear", patterns: bool | None = None
+    reports: Reports,
+    groups: Any,
+    *,
+    weights: Any = None,
+    method: Any = "linear",
+    patterns: bool | None = None,
+    missing: Missing = "refuse",
 ) -> dict[Any, Estimate]:
-    """An estimate for each group; ``groups`` holds one label per report.
+    """An estimate for each group, in rising order of their labels; ``groups`` holds one label per report.
+
+    A missing label is an error unless ``missing="keep"``, which makes a group of those reports, under ``None``, last.
 
     >>> import maskwell as mw
     >>> reports = mw.designs.direct(["a", "b"]).mask(["a", "b", "b", "b"])
     >>> {group: found.proportions.tolist() for group, found in mw.estimate_by(reports, [1, 1, 2, 2]).items()}
     {1: [0.5, 0.5], 2: [0.0, 1.0]}
+    >>> list(mw.estimate_by(reports, ["x", None, "x", None], missing="keep"))
+    ['x', None]
     """
-    labels = np.asarray(groups)
-    if labels.shape != (len(reports),):
-        raise DataError(f"groups must hold one label per report: expected {len(reports)}, got shape {labels.shape}.")
+    labels, codes = _grouped(groups, len(reports), missing)
     weighted = None if weights is None else np.asarray(weights)
+    keep = True if method in ("likelihood", "one-step") else patterns
+    absent = np.zeros(len(reports), bool) if reports.missing is None else reports.missing
+    empty = np.flatnonzero(np.bincount(codes[~absent], minlength=len(labels)) == 0)
+    if len(empty):
+        raise DataError(
+            f"{len(empty)} of {len(labels)} groups have no reports but missing ones, first in row "
+            f"{int(np.argmax(np.isin(codes, empty)))}; leave these rows out."
+        )
     found = {}
-    for label in np.unique(labels).tolist():
-        chosen = labels == label
-        missing = None if reports.missing is None else reports.missing[chosen]
-        part = Reports(reports.design, reports.packed[chosen], missing, reports.randomness)
-        keep = True if method in ("likelihood", "one-step") else patterns
-        tally = part.tally(None if weighted is None else weighted[chosen], keep)
-        found[label] = estimate(tally, method)
+    for code, label in enumerate(labels):
+        chosen = codes == code
+        part = replace(
+            reports, packed=reports.packed[chosen], missing=None if reports.missing is None else absent[chosen]
+        )
+        found[label] = estimate(part.tally(None if weighted is None else weighted[chosen], keep), method)
     return found
+
+
+def _grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
+    """The labels of the groups in rising order, ``None`` last if some are missing, and each report's place in it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if missing not in ("refuse", "keep"):
+        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.')
+    column = as_arrow(groups)
+    if column is None or pa.types.is_nested(column.type):
+        raise DataError("groups must be one column of labels of one type, one per report; cast the column first.")
+    if len(column) != n:
+        raise DataError(f"groups must hold one label per report: expected {n}, got {len(column)}.")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())  # views cannot be encoded yet
+    absent = column.is_null(nan_is_null=True)
+    n_absent = pc.sum(absent).as_py() or 0
+    if n_absent and missing == "refuse":
+        raise DataError(
+            f"groups are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
+            'pass missing="keep" to make a group of them (under None), or leave those rows out.'
+        )
+    encoded = pc.if_else(absent, pa.scalar(None, column.type), column).dictionary_encode()
+    rank = np.empty(len(encoded.dictionary) + 1, np.int64)
+    order = pc.array_sort_indices(encoded.dictionary).to_numpy()
+    rank[order], rank[-1] = np.arange(len(order)), len(order)
+    codes = rank[encoded.indices.fill_null(len(order)).to_numpy()]
+    labels = encoded.dictionary.take(order).to_pylist()
+    return labels + [None] * bool(n_absent), codes

@@ -12,7 +12,7 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.fit_tests import counts_by_row
-from maskwell.inference.group_scores import Comparison, GroupScores, scaled
+from maskwell.inference.group_scores import Comparison, GroupScores, interior, scaled
 from maskwell.inference.hypothesis import most_likely
 from maskwell.sampling.regrouping import regrouped_tables
 from maskwell.tally import Tally
@@ -33,7 +33,7 @@ def exchangeable(groups: list[Tally], seed: int) -> Comparison:
     scores -= counts @ scores / n
     scores = scores[:, np.abs(scores).max(axis=0) > 0]
     spread = (scores * counts[:, None]).T @ scores / max(n - 1, 1)
-    found = GroupScores(table @ scores, sizes[:, None, None] * spread)
+    found = GroupScores(table @ scores, sizes[:, None, None] * spread, one_design=True)
     leverage = max(found.leverage(g, scores) for g in range(len(sizes)))
     whole = table.astype(np.int64)
     if (whole != table).any():
@@ -111,7 +111,7 @@ def different_designs(tallies: list[Tally], seed: int) -> Comparison:
     rows = np.concatenate([group.matrix for group in groups])[came > 0]
     rows = rows / rows.mean(axis=1, keepdims=True)
     _refuse_noise(rows)
-    shares = _interior(most_likely(rows, came[came > 0]), n)
+    shares = interior(most_likely(rows, came[came > 0]), n)
     roots = np.sqrt(shares)
     expected = [group.expected(shares, roots) for group in groups]
     sums = np.array([group.sums(group.counts[None], shares[None], roots)[0] for group in groups])
@@ -130,12 +130,6 @@ def different_designs(tallies: list[Tally], seed: int) -> Comparison:
     return Comparison(found, leverage, draw if whole else None, "draws", int(n) + len(came) * _EM_TURNS)
 
 
-def _interior(shares: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Shares of at least half a person: at 0 a direct question has infinite information, which no number holds."""
-    floored = np.maximum(shares, 0.5 / n)
-    return np.asarray(floored / floored.sum(axis=-1, keepdims=True))
-
-
 def _drawn(groups: list[_Group], found: GroupScores, shares: Vector, repeats: int, seed: int | None) -> Vector:
     """T of samples drawn at a common population, which is estimated anew from each of them."""
     counts = [
@@ -151,7 +145,7 @@ def _drawn(groups: list[_Group], found: GroupScores, shares: Vector, repeats: in
             # A report that came stays possible; of one that did not, nothing is asked.
             pull += (drawn / np.where(drawn > 0, chances, 1.0)) @ group.matrix
         fitted *= pull / n
-    fitted = _interior(fitted, n)
+    fitted = interior(fitted, n)
     roots = np.sqrt(fitted)
     sums = [group.sums(drawn, fitted, roots) for group, drawn in zip(groups, counts, strict=True)]
     values: Vector = found.statistic(np.stack(sums, axis=1))

@@ -11,7 +11,7 @@ import numpy as np
 from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.product import ProductDesign
 from maskwell.inference.draws import derived_seed, draw_codes
-from maskwell.inference.group_scores import Comparison, GroupScores, scaled
+from maskwell.inference.group_scores import Comparison, GroupScores, interior
 from maskwell.inference.linear import LinearEstimate, estimate
 from maskwell.inference.simplex import project
 from maskwell.sampling.entropy import Source
@@ -22,6 +22,7 @@ _RANK_TOLERANCE = 1e-10
 # Beyond so many reports a draw of a group's mean is a draw from the normal distribution.
 _LARGE_GROUP = 20_000
 _BATCH_CELLS = 1 << 22
+_LEVERAGE_REPORTS = 1_000
 
 
 def linear(tallies: list[Tally], seed: int) -> Comparison:
@@ -29,16 +30,15 @@ def linear(tallies: list[Tally], seed: int) -> Comparison:
     found = [estimate(tally) for tally in tallies]
     groups = [group for group in found if isinstance(group, LinearEstimate)]
     worth = np.array([group.effective_n / (1 + group.design.added_variance) for group in groups])
-    # Of proportions that are none below 0, so that whatever a group shows has a share.
-    shares: Vector = worth @ np.array([project(group.proportions) for group in groups]) / worth.sum()
     n = sum(group.effective_n for group in groups)
-    roots = scaled(shares, n)
+    mean: Vector = worth @ np.array([group.proportions for group in groups]) / worth.sum()
+    shares = interior(project(mean), n)
+    roots = np.sqrt(shares)
     inverses = [
         np.linalg.pinv(group.covariance_at(shares), rcond=_RANK_TOLERANCE, hermitian=True) * roots for group in groups
     ]
     sums = [inverse.T @ (group.proportions - shares) for inverse, group in zip(inverses, groups, strict=True)]
     scores = GroupScores(np.array(sums), np.array([inverse * roots[:, None] for inverse in inverses]))
-    leverage = max((group.design.k - 1) / group.effective_n for group in groups)
     weighted = any(tally.squares is not None or tally.n != int(tally.n) for tally in tallies)
     joint = any(isinstance(tally.design, ProductDesign) for tally in tallies)
     batches = iter(range(1 << 62))
@@ -50,13 +50,20 @@ def linear(tallies: list[Tally], seed: int) -> Comparison:
         values: Vector = scores.statistic(np.stack(sums, axis=1))
         return values
 
-    cost = sum(int(min(group.n, _LARGE_GROUP)) for group in groups)
-    step = max(1, _BATCH_CELLS // (cost * len(shares)))
+    cost = sum(int(min(group.n, _LARGE_GROUP)) for group in groups) * len(shares)
+    step = max(1, _BATCH_CELLS // cost)
 
     def draw(repeats: int) -> Vector:
         return np.concatenate([drawn(min(step, repeats - start)) for start in range(0, repeats, step)])
 
-    return Comparison(scores, 2 * leverage, None if weighted or joint else draw, "draws", cost)
+    if joint:
+        return Comparison(scores, len(shares) / min(group.effective_n for group in groups), None, "", cost)
+    single = [_reports(group, shares, _LEVERAGE_REPORTS, derived_seed(seed, "leverage")) - shares for group in groups]
+    leverage = max(
+        scores.leverage(g, rows @ inverse / group.effective_n)
+        for g, (group, rows, inverse) in enumerate(zip(groups, single, inverses, strict=True))
+    )
+    return Comparison(scores, leverage, None if weighted else draw, "draws", cost)
 
 
 def _means(group: LinearEstimate, shares: Vector, repeats: int, seed: int | None) -> Matrix:
@@ -65,12 +72,17 @@ def _means(group: LinearEstimate, shares: Vector, repeats: int, seed: int | None
         values, vectors = np.linalg.eigh(group.covariance_at(shares))
         deviations = _normals(repeats * len(shares), seed).reshape(repeats, -1) * np.sqrt(np.maximum(values, 0.0))
         return np.asarray(shares + deviations @ vectors.T)
-    design, n = group.design, int(group.n)
-    codes = draw_codes(shares, n * repeats, derived_seed(seed, "truths"))
-    stream = Source(seed=derived_seed(seed, "reports")).stream(design.fingerprint, n * repeats)
-    packed = draw_reports(design.plan, n * repeats, lambda start, stop: codes[start:stop].astype(np.uint32), stream)
-    means: Matrix = group.scores.rows(packed).reshape(repeats, n, -1).mean(axis=1)
+    n = int(group.n)
+    means: Matrix = _reports(group, shares, n * repeats, seed).reshape(repeats, n, -1).mean(axis=1)
     return means
+
+
+def _reports(group: LinearEstimate, shares: Vector, n: int, seed: int | None) -> Matrix:
+    """The scores of reports drawn at these shares, a row each."""
+    codes = draw_codes(shares, n, derived_seed(seed, "truths"))
+    stream = Source(seed=derived_seed(seed, "reports")).stream(group.design.fingerprint, n)
+    packed = draw_reports(group.design.plan, n, lambda start, stop: codes[start:stop].astype(np.uint32), stream)
+    return group.scores.rows(packed)
 
 
 def _normals(n: int, seed: int | None) -> Vector:

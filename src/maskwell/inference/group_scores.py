@@ -13,8 +13,8 @@ than drown the others: with 200 categories, most of them empty, Rao's test has n
 that may be singular, and T is never negative.
 
 What the common population takes up is removed from the scores (``y - M M_+^+ y_+``, with sums over groups), so that T
-measures differences between groups whichever estimate of the common population it is evaluated at. Its mean and
-variance then follow from the M alone, and give the chi-square that T is compared with where groups are large.
+measures differences between groups whichever estimate of the common population it is evaluated at. In large groups T
+is then a weighted sum of chi-square variables, with weights that follow from the M alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class GroupScores:
 
     sums: Matrix
     information: NDArray[np.float64]
+    one_design: bool = False
+    """Whether the information differs between groups by their sizes alone."""
 
     @cached_property
     def _halves(self) -> NDArray[np.float64]:
@@ -71,12 +73,14 @@ class GroupScores:
         return float(self.statistic(self.sums))
 
     @cached_property
-    def chi_square(self) -> tuple[float, float]:
-        """Degrees of freedom and the factor of the chi-square variable with T's mean and variance."""
-        spread = [[self._half_covariance(g, h) for h in range(len(self.sums))] for g in range(len(self.sums))]
-        mean = sum(float(np.trace(row[g])) for g, row in enumerate(spread))
-        squares = sum(float((block**2).sum()) for row in spread for block in row)
-        return (mean**2 / squares, squares / mean) if mean > 0 and squares > 0 else (0.0, 1.0)
+    def weights(self) -> Vector:
+        """Of the independent chi-square variables whose sum T is in large groups that do not differ."""
+        groups = range(len(self.sums))
+        if self.one_design:
+            own = np.linalg.eigvalsh(self._halves[0].T @ self.information[0] @ self._halves[0])
+            return np.repeat(np.maximum(own, 0.0), len(self.sums) - 1)
+        blocks = [[self._half_covariance(g, h) for h in groups] for g in groups]
+        return np.maximum(np.linalg.eigvalsh(np.block(blocks)), 0.0)
 
     def _half_covariance(self, g: int, h: int) -> Matrix:
         """The covariance of two groups' scores in the coordinates in which T is a sum of squares."""
@@ -105,3 +109,9 @@ def scaled(shares: Vector, n: float) -> Vector:
     """Roots of the shares. An estimate of 0 keeps the scale of half a person, so that no direction is lost."""
     roots: Vector = np.sqrt(np.maximum(shares, 0.5 / n))
     return roots
+
+
+def interior(shares: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Shares of at least half a person: at 0 a direct question has infinite information, which no number holds."""
+    floored = np.maximum(shares, 0.5 / n)
+    return np.asarray(floored / floored.sum(axis=-1, keepdims=True))

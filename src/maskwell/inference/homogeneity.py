@@ -3,7 +3,7 @@
 ``group_scores`` says what the statistic is. What it is compared with is chosen by how much a single report can move it
 (for a direct question, by the smallest expected count):
 
-* many reports of every kind: the chi-square distribution with its mean and variance;
+* many reports of every kind: the weighted sum of chi-squares that it is in large groups;
 * otherwise, groups asked with one design: the same reports divided among the groups at random, which is exact;
 * otherwise, groups asked with different designs: samples drawn at the common population that fits them best.
 
@@ -14,19 +14,29 @@ or has too many possible ones, they come from the linear estimates.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
 from maskwell.inference import group_likelihoods, group_means
 from maskwell.inference.group_scores import Comparison
-from maskwell.inference.hypothesis import HypothesisTest, chi_square_tail
+from maskwell.inference.hypothesis import HypothesisTest
 from maskwell.inference.monte_carlo import MOST, seed_of, upper_tail
+from maskwell.inference.weighted_chi_squares import weighted_chi_square_tail
 from maskwell.reports import Reports
 from maskwell.tally import Tally
 
 # One report may move the statistic by this much; the classical rule of 5 expected would be .2.
 MOST_LEVERAGE = 0.1
+_METHOD = "homogeneity (score)"
+_CHOICES = {
+    "permutations": "some reports are rare, so the same reports were divided among the groups at random",
+    "draws": "some reports are rare, so samples were drawn at the population that fits all groups best",
+}
+_NO_WEIGHT = 1e-9
+_UNEQUAL = 1e-6
 _PATTERN_CELLS = 1 << 26
-_WORK = 2_000_000_000
+_WORK = 1_000_000_000  # numbers to look at
 
 
 def homogeneity_test(tallies: Sequence[Tally | Reports], *, seed: int | None = None) -> HypothesisTest:
@@ -39,32 +49,37 @@ def homogeneity_test(tallies: Sequence[Tally | Reports], *, seed: int | None = N
     >>> import maskwell as mw
     >>> design = mw.designs.direct(["yes", "no"])
     >>> print(mw.homogeneity_test([mw.Tally.from_counts(design, [700, 300]), mw.Tally.from_counts(design, [650, 350])]))
-    homogeneity (score): statistic 5.6980, p = 0.01698 (chi-square, 1 df)
+    homogeneity (score): statistic 5.6952, p = 0.01701 (chi-square, 1 df)
     """
     groups = _checked(tallies)
     compared = _compare(groups, seed_of(tally.counts for tally in groups) if seed is None else seed)
     scores = compared.scores
-    df, factor = scores.chi_square
-    if df == 0:
-        return HypothesisTest(
-            "homogeneity (score)", 0.0, 0, 1.0, advice="all reports are alike: there is nothing to compare"
-        )
+    weights = scores.weights[scores.weights > _NO_WEIGHT]
+    if not len(weights):
+        return HypothesisTest(_METHOD, 0.0, 0, 1.0, advice="all reports are alike: there is nothing to compare")
+    df, factor = float(weights.sum() ** 2 / (weights**2).sum()), float((weights**2).sum() / weights.sum())
+    result = HypothesisTest(_METHOD, scores.observed, df, 1.0, mean=factor)
     if compared.leverage <= MOST_LEVERAGE or compared.draw is None:
-        small = compared.leverage > MOST_LEVERAGE
-        advice = "a group is small: the chi-square distribution is approximate" if small else ""
-        tail = chi_square_tail(scores.observed / factor, df)
-        return HypothesisTest("homogeneity (score)", scores.observed, df, tail, advice=advice, mean=factor)
+        return _by_law(result, weights, compared.leverage <= MOST_LEVERAGE)
     found = upper_tail(scores.observed, compared.draw, most=min(MOST, max(999, _WORK // max(compared.cost, 1))))
-    drawn = {compared.by: found.draws}
-    return HypothesisTest(
-        "homogeneity (score)",
-        scores.observed,
-        df,
-        found.p_value,
-        mean=factor,
+    return replace(
+        result,
+        p_value=found.p_value,
         p_error=found.standard_error,
-        permutations=drawn.get("permutations", 0),
-        draws=drawn.get("draws", 0),
+        permutations=found.draws if compared.by == "permutations" else 0,
+        draws=found.draws if compared.by == "draws" else 0,
+        choice=_CHOICES[compared.by],
+    )
+
+
+def _by_law(result: HypothesisTest, weights: Vector, large: bool) -> HypothesisTest:
+    """The result with the tail of its law in large groups."""
+    unequal = weights.max() - weights.min() > _UNEQUAL * weights.max()
+    return replace(
+        result,
+        p_value=weighted_chi_square_tail(result.statistic, weights),
+        law=f"{len(weights)} weighted chi-squares, as wide as {result.df:.4g} equal ones" if unequal else "",
+        advice="" if large else "a group is small: the distribution for large ones is approximate",
     )
 
 
