@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.microdata import READABLE, read, text_writer, write
+from maskwell.microdata import READABLE, Microdata, Variable, read, text_writer, write
+from maskwell.microdata.code_gaps import code_gaps, gap_warnings
 from maskwell.microdata.text_reader import read_text
 from maskwell.microdata.text_writer import write_text
 
@@ -310,6 +311,42 @@ def test_labels_that_follow_from_the_values_do_not_outlive_them(tmp_path: Path, 
     assert (codes["north"], codes["south"]) == (1, 3)
     write(file.with_table(moved), tmp_path / "after.parquet")
     assert set(read(tmp_path / "after.parquet").table.column("area").chunk(0).dictionary.to_pylist()) == kept
+
+
+@pytest.mark.parametrize("suffix", ["dta", "sav"])
+@pytest.mark.parametrize(
+    ("taken", "codebook", "gaps"),
+    [
+        ([0, 0, 2, 3], False, {"area": 1}),
+        ([0, 0, 3, 3], False, {"area": 2}),
+        ([0, 0, 3, 3], True, {}),
+        ([0, 1, 2, 2], False, {}),
+        ([1, 1, 2, 3], False, {}),
+        ([0, 1, 2, 3], False, {}),
+    ],
+    ids=["inside", "two", "codebook", "last", "first", "none"],
+)
+def test_codes_of_vanished_categories_that_leave_a_gap_are_told(
+    tmp_path: Path, suffix: str, taken: list[int], codebook: bool, gaps: dict[str, int]
+) -> None:
+    labels = ["north", "east", "south", "west", *(["sea"] if codebook else [])]
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(labels))
+    write(pa.table({"area": column, "x": [1, 2, 3, 4]}), tmp_path / f"before.{suffix}")
+    file = read(tmp_path / f"before.{suffix}")
+    moved = file.with_table(file.table.set_column(0, "area", file.table.column("area").take(pa.array(taken))))
+    assert code_gaps(file, moved) == gaps
+    words = gap_warnings(file, moved)
+    assert len(words) == len(gaps)
+    # Neither the label nor the code of the category that vanished is named.
+    assert not any(label in text for label in labels for text in words)
+    assert all("'area'" in text and "codebook" in text for text in words)
+
+
+def test_codes_that_had_gaps_before_tell_nothing_new() -> None:
+    table = pa.table({"x": [1.0, 5.0, 9.0]})
+    before = Microdata(table, "stata", {"x": Variable(value_labels={1.0: "a", 5.0: "b", 9.0: "c"})})
+    after = dataclasses.replace(before, variables={"x": Variable(value_labels={1.0: "a", 9.0: "c"})})
+    assert code_gaps(before, after) == {}
 
 
 @pytest.mark.parametrize("suffix", ["dta", "sav"])

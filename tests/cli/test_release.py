@@ -85,6 +85,22 @@ def test_stata_labels_and_codes_survive_the_release(run: Run, folder: Path) -> N
     assert list(before) == list(after)
 
 
+@pytest.mark.parametrize("suffix", ["dta", "sav"])
+def test_a_code_that_vanishes_from_between_others_is_told(run: Run, folder: Path, suffix: str) -> None:
+    """With seed 0 the one record of the second area moves away and no other comes in; with seed 1 one is there."""
+    areas = pa.DictionaryArray.from_arrays(pa.array([0] * 40 + [1] + [2] * 40), pa.array(["north", "islet", "south"]))
+    write(pa.table({"area": areas, "x": [float(i % 7) for i in range(81)]}), folder / f"areas.{suffix}")
+    told = "codes of 1 category of 'area' that nobody has any more"
+    for seed, warned in ((0, True), (1, False)):
+        command = ("release", f"areas.{suffix}", "--pram", "area", "--least-diagonal", "0.5", "--seed", seed)
+        ran = run(*command, "-o", f"out{seed}.{suffix}")
+        assert ran.code == 0, ran.err
+        assert ("islet" not in read(f"out{seed}.{suffix}").values("area").to_pylist()) is warned
+        assert (told in ran.text) is warned
+        again = run(*command, "--dry-run", "--json")
+        assert again.json["code_gaps"] == ({"area": 1} if warned else {})
+
+
 def test_lines_of_csv_that_do_not_move_stay_as_they_are(run: Run, folder: Path) -> None:
     ran = run("release", "persons.csv", *LIMIT, "--keep-order", "-o", "out.csv", "--json")
     before, after = Path("persons.csv").read_bytes().splitlines(), Path("out.csv").read_bytes().splitlines()

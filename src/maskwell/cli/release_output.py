@@ -6,6 +6,7 @@ from typing import Any
 from maskwell.cli.release_methods import Outcome
 from maskwell.cli.release_stop import Found, how_to_go_on
 from maskwell.microdata import Microdata
+from maskwell.microdata.code_gaps import code_gaps, gap_warnings
 from maskwell.release import Release
 from maskwell.release.deciding import combinations_nobody_had
 from maskwell.release.intruders import limit_in_words
@@ -26,6 +27,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
         lines.append("combinations that nobody had before are looked for by --internal alone in a file of this size")
     else:
         lines += [f"beware: {words}" for words in combinations_nobody_had(release)]
+    lines += [f"beware: {words}" for words in gap_warnings(data, data.with_table(release.table))]
     if outcome.rehearsed and found.stops:
         lines.append(f"the release would stop: {how_to_go_on(found.stops)}")
     if outcome.redrawn and not outcome.rehearsed:
@@ -63,6 +65,7 @@ def as_json(
         "accepted": list(found.accepted),
         "would_stop": list(found.stops),
         "impossible": _impossible(data, outcome),
+        "code_gaps": code_gaps(data, data.with_table(release.table)),
         "redrawn": outcome.redrawn,
         "written": list(written),
     }
