@@ -93,10 +93,12 @@ def test_a_code_that_vanishes_from_between_others_is_told(run: Run, folder: Path
     told = "codes of 1 category of 'area' that nobody has any more"
     for seed, warned in ((0, True), (1, False)):
         command = ("release", f"areas.{suffix}", "--pram", "area", "--least-diagonal", "0.5", "--seed", seed)
-        ran = run(*command, "-o", f"out{seed}.{suffix}")
+        ran = run(*command, "-o", f"out{seed}.{suffix}", "--internal", f"{seed}.html", "--external", f"e{seed}.html")
         assert ran.code == 0, ran.err
         assert ("islet" not in read(f"out{seed}.{suffix}").values("area").to_pylist()) is warned
         assert (told in ran.text) is warned
+        assert ("leave gaps in the numbering" in Path(f"{seed}.html").read_text()) is warned
+        assert "leave gaps" not in Path(f"e{seed}.html").read_text()
         again = run(*command, "--dry-run", "--json")
         assert again.json["code_gaps"] == ({"area": 1} if warned else {})
 

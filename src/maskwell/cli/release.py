@@ -125,6 +125,7 @@ def release(
     from maskwell.cli.release_output import as_json, as_text
     from maskwell.cli.release_stop import how_to_go_on, look
     from maskwell.microdata import read
+    from maskwell.microdata.code_gaps import gap_warnings
 
     targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
     inputs = [str(path) for path in (data, replay, key_file) if path is not None]
@@ -161,7 +162,8 @@ def release(
         content = (as_json if json else as_text)(file, done, tables, written, found)
         show(3)
         released = None if dry_run else _reordered(file, done, chance, keep_order)
-        _write(released, done, targets, tables, publish_limit, keep_order)
+        gaps = [] if released is None else gap_warnings(file, released)
+        _write(released, done, targets, tables, publish_limit, keep_order, gaps)
     if json:
         emit_json(content)
     else:
@@ -283,6 +285,7 @@ def _write(
     tables: Sequence[Any],
     publish_limit: bool,
     keep_order: bool,
+    file_warnings: Sequence[str],
 ) -> None:
     """All files or none: each is complete under another name before the first is moved into place."""
     from maskwell.microdata import write_to
@@ -294,7 +297,9 @@ def _write(
 
     jobs: dict[str, Callable[[BinaryIO], object]] = {
         "--plan": text(lambda: done.plan.to_json()),
-        "--internal": text(lambda: internal_page(done.release, of=tables, rows_in_order=keep_order)),
+        "--internal": text(
+            lambda: internal_page(done.release, of=tables, rows_in_order=keep_order, file_warnings=file_warnings)
+        ),
         "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
         # Last, so that the released file is there only if everything else is.
         "-o": lambda file: write_to(released, file, str(targets["-o"])),

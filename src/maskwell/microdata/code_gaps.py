@@ -29,9 +29,9 @@ def code_gaps(before: Microdata, after: Microdata) -> dict[str, int]:
 def gap_warnings(before: Microdata, after: Microdata) -> list[str]:
     """The same in words, a sentence for each column."""
     return [
-        f"the codes of {count} categor{'y' if count == 1 else 'ies'} of {name!r} that nobody has any more leave gaps in "
-        "the numbering, which tell that somebody was there: group rare categories before the release, exempt them, or "
-        "label every code of the codebook in the file, also those that nobody has."
+        f"the codes of {count} categor{'y' if count == 1 else 'ies'} of {name!r} that nobody has any more leave gaps "
+        "in the numbering, which tell that somebody was there: group rare categories before the release, exempt them, "
+        "or label every code of the codebook in the file, also those that nobody has."
         for name, count in code_gaps(before, after).items()
     ]
 

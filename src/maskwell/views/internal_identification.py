@@ -27,11 +27,11 @@ _MOST_BLOCKS = 200
 _MATCHES = 4
 
 
-def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool) -> str:
+def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool, file_warnings: Sequence[str]) -> str:
     """The page as text."""
     plan, audit = release.plan, release.audit
     found = telltales(release, rows_in_order=rows_in_order)
-    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release)]
+    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
     before = f"{float(audit.before):.5g}"
     risk = [
         ["largest chance that a match is right, by the count of the own cell", before, f"{audit.risk:.5g}"],

@@ -22,11 +22,11 @@ _MOST_FIGURES = 12
 _MOST_ROWS = 400
 
 
-def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool) -> str:
+def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool, file_warnings: Sequence[str]) -> str:
     """The page as text."""
     steps = release.plan.steps
     found = telltales(release, rows_in_order=rows_in_order)
-    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release)]
+    warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
     sections = [
         Section("", [_headline(release, release.comparison().changed)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),

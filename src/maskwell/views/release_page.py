@@ -13,15 +13,22 @@ from maskwell.views.internal_identification import identification_page
 from maskwell.views.internal_pram import pram_page
 
 
-def internal_page(release: Release | PramRelease, *, of: Sequence[Any] = (), rows_in_order: bool = True) -> str:
+def internal_page(
+    release: Release | PramRelease,
+    *,
+    of: Sequence[Any] = (),
+    rows_in_order: bool = True,
+    file_warnings: Sequence[str] = (),
+) -> str:
     """Everything about a release, for the custodian alone: proof, sensitive cells, before and after, how to repeat it.
 
     ``of`` lists tables whose added variance is shown, each written as ``added_variance`` takes it. ``rows_in_order``
-    says whether the file is given away in the order of its rows, which the page then looks at too.
+    says whether the file is given away in the order of its rows, which the page then looks at too. ``file_warnings``
+    are shown beside the others: what the written file tells besides its values.
     """
     _check(release)
     make = identification_page if isinstance(release, Release) else pram_page
-    return make(release, of, rows_in_order)  # type: ignore[arg-type]
+    return make(release, of, rows_in_order, file_warnings)  # type: ignore[arg-type]
 
 
 def external_page(release: Release | PramRelease, *, publish_limit: bool = False, of: Sequence[Any] = ()) -> str:
