@@ -42,8 +42,8 @@ def small() -> dict[str, list[Any]]:
 def associated(n: int = 12_000, seed: int = 7) -> pd.DataFrame:
     """Persons whose other columns go with their keys (sex, age, area, race) as they do in a census, beside pure noise.
 
-    Marital status and schooling follow age, language follows area and race, a survey weight is shared by those of one
-    area and sex, and income rises with age and schooling; ``shoe`` and ``noise`` have to do with nothing.
+    Marital status and schooling follow age, language follows area and race, a survey weight is shared by those of
+    some areas and one sex, and income rises with age and schooling; ``shoe`` and ``noise`` have to do with nothing.
     """
     random = np.random.default_rng(seed)
     age = np.minimum(random.gamma(3.2, 12.5, n).astype(int), 91)
@@ -54,7 +54,7 @@ def associated(n: int = 12_000, seed: int = 7) -> pd.DataFrame:
     marital = np.where(adult, np.where(random.random(n) < age / 120, "married", "single"), "child")
     marital = np.where((age > 65) & (random.random(n) < 0.4), "widowed", marital)
     schooling = np.clip(np.minimum(age - 6, 12) + random.integers(-1, 5, n) * adult, 0, 16)
-    language = np.where(random.random(n) < 0.8, (race * 3 + area % 3), random.integers(15, size=n))
+    language = np.where(random.random(n) < 0.4, (race * 3 + area % 3), random.integers(15, size=n))
     return pd.DataFrame(
         {
             "sex": sex,
@@ -64,7 +64,7 @@ def associated(n: int = 12_000, seed: int = 7) -> pd.DataFrame:
             "marital": marital,
             "schooling": schooling,
             "language": [f"l{code}" for code in language],
-            "weight": 100 + 7 * area + 3 * (sex == "m") + random.integers(0, 40, n),
+            "weight": 100 + 9 * (area % 5) + 3 * (sex == "m") + random.integers(0, 40, n),
             "income": np.where(adult, np.rint(random.lognormal(9 + schooling / 16 + age / 90, 0.6, n)), 0),
             "shoe": random.integers(36, 46, n),
             "noise": random.normal(size=n),

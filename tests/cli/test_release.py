@@ -1,6 +1,7 @@
 """``maskwell release``: what it writes from each kind of file, that it writes all or nothing, and its refusals."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -231,6 +232,27 @@ def test_a_column_that_decides_a_key_stops_the_release_unless_it_is_accepted(run
     again = ("release", "told.parquet", "--replay", "plan.json", "-o", "b.parquet")
     assert_refused(run(*again), "'points'")
     assert run(*again, "--accept", "points").code == 0
+
+
+def test_a_column_that_decides_a_key_can_move_along(run: Run, folder: Path) -> None:
+    table = read("persons.parquet").table
+    born = 2026 - np.array(table.column("age").to_pylist())
+    write(table.append_column("born", pa.array(born)), "told.parquet")
+    limit = ("--keys", KEYS, "--xi", "0.5", "--within", "sex")
+    outputs = ("--keep-order", "-o", "out.parquet", "--plan", "plan.json", "--external", "ex.html")
+    assert_refused(run("release", "told.parquet", *limit, *outputs), "'born'", "--along born")
+    assert run("release", "told.parquet", *limit, "--along", "born", *outputs).code == 0
+    after = read("out.parquet").table
+    moved = np.array(after.column("born").to_pylist()) != born
+    assert moved.sum() > 500
+    assert after.column("born").to_pylist() == [2026 - age for age in after.column("age").to_pylist()]
+    assert "<td>born</td><td>may differ" in re.sub(
+        r"<(t[hd])[^>]*>", r"<td>", Path("ex.html").read_text("utf-8")
+    ).replace("</th>", "</td>")
+    assert run("release", "told.parquet", "--replay", "plan.json", "-o", "b.parquet").code == 0
+    assert_refused(run("release", "told.parquet", *limit, "--along", "age", *outputs), "--along names 'age'")
+    assert_refused(run("release", "told.parquet", *limit, "--along", "brn", *outputs), "--along names 'brn'")
+    assert_refused(run("release", "told.parquet", *limit, "--along", "born", "--drop", "born", *outputs), "--drop")
 
 
 def test_a_dry_run_warns_of_all_that_the_run_warns_of(run: Run, folder: Path) -> None:

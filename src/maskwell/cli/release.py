@@ -67,6 +67,9 @@ def release(
         str | None, typer.Option("--strata", help="With --pram, columns within which frequencies are kept.")
     ] = None,
     drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
+    along: Annotated[
+        str | None, typer.Option("--along", help="Columns that are no keys and move with them, by commas.")
+    ] = None,
     accept: Annotated[
         str | None,
         typer.Option("--accept", help="Columns to leave in although they show who moved, which stops a release."),
@@ -132,7 +135,7 @@ def release(
     _check_files(targets, inputs, dry_run, publish_limit)
     method = _method(
         {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together}
-        | {"--blocks": blocks, "--block-size": block_size},
+        | {"--blocks": blocks, "--block-size": block_size, "--along": along},
         {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
         {"--replay": replay},
     )
@@ -141,13 +144,15 @@ def release(
         show(1)
         chance = _chance(file, key_file, ids, seed)
         file.require(names_from(drop), "--drop")
-        _refuse_needed(names_from(drop), [*names_from(keys), *names_from(pram), *names_from(strata), together])
+        used = [name for names in (keys, pram, strata, along) for name in names_from(names)]
+        _refuse_needed(names_from(drop), [*used, together])
         file = file.without(names_from(drop))
         file.require(names_from(accept), "--accept")
         tables = [spec_from([text], file, "--variance") for text in variance or ()]
         if method == "--keys":
             asked = _limit(file, keys, xi, (within, exempt), merge, together)
-            asked = replace(asked, blocks=blocks, block_size=block_size)
+            file.require(names_from(along), "--along")
+            asked = replace(asked, blocks=blocks, block_size=block_size, along=tuple(names_from(along)))
             done = limit(file, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
             done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance, dry_run)
@@ -317,7 +322,7 @@ def _write(
 
 _STAGES = 4
 _OPTIONS = {
-    "^(within|exempt|keys|blocks) ": r"--\1 ",
+    "^(within|exempt|keys|blocks|along) ": r"--\1 ",
     "^block_size(?==| )": "--block-size",
     'blocks="mixed"': "--blocks mixed",
     "^of ": "--variance ",

@@ -32,6 +32,7 @@ class Limit:
     together: str | None
     blocks: str | None = None
     block_size: int | None = None
+    along: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Outcome:
     def columns(self) -> tuple[str, ...]:
         """The columns that may change."""
         if isinstance(self.release, Release):
-            return self.release.setup.request.keys
+            return self.release.setup.request.moving
         return tuple(name for step in self.release.plan.steps for name in step.columns)
 
 
@@ -82,8 +83,8 @@ def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Ca
 
     Source(chance.key, chance.ids, chance.seed).check()
     merge = "merge" if asked.merge else "suggest"
-    formed = asked.blocks or DEFAULT_WAY, asked.block_size
-    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *formed)
+    further = asked.blocks or DEFAULT_WAY, asked.block_size, asked.along
+    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *further)
     setup = prepare(data.table, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
     if dry_run:
@@ -129,7 +130,7 @@ def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcom
     if "keyed" in kinds and chance.key is None:
         raise CommandError("the plan was drawn with a key: give the same --key-file and --ids to repeat it.")
     if isinstance(plan, IdentificationPlan):
-        data.require([*plan.keys, *plan.request.within], f"the plan {path.name!r}")
+        data.require([*plan.request.moving, *plan.request.within], f"the plan {path.name!r}")
         done = plan.apply(data.table, key=chance.key, ids=chance.ids, seed=chance.seed)
         _refuse_above_limit(done)
         same = done.plan.randomness != "secure" and done.plan.draws() == drawn

@@ -35,6 +35,7 @@ def how_to_go_on(columns: Sequence[str]) -> str:
     one = len(columns) == 1
     return (
         f"{listed} would stay in the file and {'gives' if one else 'give'} a key away, so that it shows who moved; "
-        f"leave {'it' if one else 'them'} out (--drop {names}), make {'it a key' if one else 'them keys'}, or accept "
-        f"{'it' if one else 'them'} by name (--accept {names})."
+        f"leave {'it' if one else 'them'} out (--drop {names}), move {'it' if one else 'them'} along with the keys "
+        f"(--along {names}), make {'it a key' if one else 'them keys'}, or accept {'it' if one else 'them'} by name "
+        f"(--accept {names})."
     )

@@ -41,6 +41,7 @@ def attack_file(
     stayed: Flags,
     sets: Ints | None = None,
     *,
+    along: Sequence[Staying] = (),
     movable: Flags | None = None,
     practice: Flags | None = None,
     seed: int = 0,
@@ -49,9 +50,9 @@ def attack_file(
 
     ``keys`` are the released keys, ``staying`` the other columns, and ``stayed`` says of each record whether it still
     shows its own keys, which the intruder does not know. Records exchange their keys within ``sets`` only, and the
-    intruder makes mismatches likewise, of the records in ``practice`` if that is given. What a column tells of who
-    moved is counted over the ``movable`` records, by default those shown once. ``seed`` picks the records that the
-    intruder learns from.
+    intruder makes mismatches likewise, of the records in ``practice`` if that is given. Columns that moved ``along``
+    with the keys are compared like these. What a column tells of who moved is counted over the ``movable`` records, by
+    default those shown once. ``seed`` picks the records that the intruder learns from.
     """
     n = len(stayed)
     cell, _ = group([key.codes for key in keys], [key.size for key in keys], n)
@@ -63,7 +64,7 @@ def attack_file(
     )
     if not staying or not pairs.judged or len(pairs.of_key) - pairs.judged < 2:
         return Attack(once, true, _blind(once, true), ())
-    scores = _column_scores(views_of_keys(keys), staying, pairs)
+    scores = _column_scores(views_of_keys([*keys, *along]), staying, pairs)
     judge = _Judge(scores, pairs, stayed[pairs.of_key[: pairs.judged]], true / once if once else 0.0)
     columns = sorted((judge.column(i, column.name) for i, column in enumerate(staying)), key=lambda c: -c.told_apart)
     return Attack(once, true, judge.surest(range(len(staying))), tuple(columns))

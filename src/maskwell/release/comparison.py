@@ -157,8 +157,8 @@ def compare_release(release: Release, columns: Sequence[str] | None) -> Comparis
     """The comparison of a release that limits identification."""
     from maskwell.release.identification_variance import moments
 
-    keys = release.plan.keys
-    return _compare(release.setup.table, release.table, keys, keys, columns, lambda f: moments(release.setup, f))
+    keys, moving = release.plan.keys, release.setup.request.moving
+    return _compare(release.setup.table, release.table, moving, keys, columns, lambda f: moments(release.setup, f))
 
 
 def compare_steps(release: PramRelease, columns: Sequence[str] | None) -> Comparison:

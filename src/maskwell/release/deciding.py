@@ -48,7 +48,7 @@ class Telltales:
         if found:
             raise DataError(
                 f"{', '.join(map(repr, found))} would stay in the file and give a key away, which shows who moved; "
-                "leave such a column out, make it a key, or accept it by name: accept=[…]."
+                "leave such a column out, move it along (along), make it a key, or accept it by name (accept)."
             )
 
     def warnings(self) -> list[str]:
@@ -97,8 +97,8 @@ def combinations_nobody_had(release: Release | PramRelease) -> list[str]:
 def _words(column: ColumnAttack) -> str:
     return (
         f"{column.name!r} stays as it is and decides a key: by it alone, whoever compares the two tells "
-        f"{column.told_apart:.0%} of the changed records from the others. Leave it out of the released file, make it a "
-        "key as well, or release it coarser."
+        f"{column.told_apart:.0%} of the changed records from the others. Leave it out of the released file, move it "
+        "along with the keys, make it a key as well, or release it coarser."
     )
 
 

@@ -47,7 +47,7 @@ class Giveaway:
         if self.how == "value":
             return (
                 f"{self.column!r} stays as it is and tells the true {self.changed!r} of {share} of the records: leave "
-                "it out of the released file, or make it a key as well."
+                "it out of the released file, move it along with the keys, or make it a key as well."
             )
         if self.how == "group":
             return (
@@ -79,8 +79,8 @@ def giveaways(
 
     >>> table = {"degree": ["a", "b", "c"] * 10, "years": [9, 12, 16] * 10, "sex": ["f", "m"] * 15}
     >>> print(*giveaways(table, ["degree"], rows_in_order=False))
-    'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, or
-    make it a key as well.
+    'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, move
+    it along with the keys, or make it a key as well.
     """
     return among(table, changed, staying_columns(table, changed), rows_in_order=rows_in_order, together=together)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance
+from maskwell.release.along import rows_along
 from maskwell.release.forming import DEFAULT_WAY, Chance
 from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.identification_audit import IdentificationAudit
@@ -83,7 +84,7 @@ class Release:
     @cached_property
     def staying(self) -> list[Staying]:
         """The columns that stay as they are, by the rank of their values."""
-        return staying_columns(self.setup.table, self.setup.request.keys)
+        return staying_columns(self.setup.table, self.setup.request.moving)
 
     def attack(self, seed: int = 0) -> Attack:
         """What somebody who has the released file alone, and knows the method, finds out.
@@ -169,6 +170,7 @@ def limit_identification(
     together: str | None = None,
     blocks: str = DEFAULT_WAY,
     block_size: int | None = None,
+    along: Sequence[str] | str = (),
     key: bytes | None = None,
     ids: Any = None,
     seed: int | None = None,
@@ -191,6 +193,9 @@ def limit_identification(
     ({"race": ["white"]}). A block that is too small to protect its records is refused; ``merge="merge"`` joins it with
     the nearest set instead, never across what is exempt. Missing values of a key are a category of their own.
 
+    ``along`` names columns that are no keys but go with them so closely that they would show who moved: a record that
+    is given another combination is given these columns with it, from one of the records that have that combination.
+
     ``together`` names a column of households or other groups: all records of a group then move as one, the limit is
     on recognising a group, and the keys and ``within`` must be the same throughout a group.
 
@@ -203,7 +208,7 @@ def limit_identification(
     (True, True)
     """
     Source(key, ids, seed).check()  # before any work
-    request = read_request(keys, xi, within, exempt, merge, together, blocks, block_size)
+    request = read_request(keys, xi, within, exempt, merge, together, blocks, block_size, along)
     setup = prepare(table, request, forming(request, Chance(key, seed)))
     return carry_out(setup, key, ids, seed)
 
@@ -239,13 +244,17 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
     place[blocks.cells] = np.arange(len(blocks.cells))
     units = np.flatnonzero(place[setup.cell_of_unit] >= 0)
     truth = place[setup.cell_of_unit[units]].astype(np.uint32)
-    source = Source(key, _ids(setup, ids, units), seed, _CONTEXT)
-    stream = source.stream(plan.fingerprint if key is not None else "", len(units))
+    chance = key, _ids(setup, ids, units), seed
+    fingerprint = plan.fingerprint if key is not None else ""
+    stream = Source(*chance, _CONTEXT).stream(fingerprint, len(units))
     moves = move_plan(blocks.starts, counts[blocks.cells], setup.theta)
     drawn = draw(moves, len(units), lambda start, stop: truth[start:stop], stream)
     new_cell = setup.cell_of_unit.copy()
     new_cell[units] = blocks.cells[drawn]
-    released = with_rows(setup.table, dict.fromkeys(plan.keys, _rows(setup, units, new_cell)), lazy=setup.lazy)
+    rows = dict.fromkeys(plan.keys, _rows(setup, units, new_cell))
+    if setup.request.along:
+        rows |= dict.fromkeys(setup.request.along, rows_along(setup, new_cell, units, chance, fingerprint))
+    released = with_rows(setup.table, rows, lazy=setup.lazy)
     moved = int((new_cell != setup.cell_of_unit)[setup.unit_of_row].sum())
     changed = {
         column.name: int((setup.cells.codes[new_cell, i] != column.codes)[setup.unit_of_row].sum())

@@ -14,7 +14,7 @@ from maskwell.release.blocks import Blocks
 from maskwell.release.forming import WAYS, WHOLE, Cast
 from maskwell.release.partition import Partition
 from maskwell.release.plan import ReleasePlan, key_check, read_label, refuse_other_key, stored_label
-from maskwell.release.setup import Request, Setup, prepare
+from maskwell.release.setup import Request, Setup, prepare, read_along
 from maskwell.release.theta import least_cells, theta_for
 
 if TYPE_CHECKING:
@@ -125,45 +125,51 @@ class IdentificationPlan(ReleasePlan):
 
     @property
     def version(self) -> int:
-        """Small blocks were unknown to the first format."""
-        return 1 if self.request.block_size is None else 2
+        """Small blocks, and columns that move along, were unknown to the first format."""
+        return 1 if self.request.block_size is None and not self.request.along else 2
 
     def content(self) -> dict[str, Any]:
         request = self.request
         small = {"way": request.blocks, "size": request.block_size}
-        return {
-            "keys": list(request.keys),
-            "xi": str(request.xi),
-            "theta": str(self.theta),
-            "within": _stored_spec(request.within),
-            "exempt": _stored_spec(request.exempt),
-            "merge": request.merge,
-            "together": request.together,
-            "units": self.units,
-            "labels": {key: [stored_label(label) for label in labels] for key, labels in self.labels.items()},
-            "blocks": [
-                {
-                    "sets": [dict(levels) for levels in block.sets],
-                    "cells": [list(cell) for cell in block.cells],
-                    "counts": list(block.counts),
-                }
-                for block in self.blocks
-            ],
-        } | ({} if request.block_size is None else {"forming": small})
+        return (
+            {
+                "keys": list(request.keys),
+                "xi": str(request.xi),
+                "theta": str(self.theta),
+                "within": _stored_spec(request.within),
+                "exempt": _stored_spec(request.exempt),
+                "merge": request.merge,
+                "together": request.together,
+                "units": self.units,
+                "labels": {key: [stored_label(label) for label in labels] for key, labels in self.labels.items()},
+                "blocks": [
+                    {
+                        "sets": [dict(levels) for levels in block.sets],
+                        "cells": [list(cell) for cell in block.cells],
+                        "counts": list(block.counts),
+                    }
+                    for block in self.blocks
+                ],
+            }
+            | ({} if request.block_size is None else {"forming": small})
+            | ({"along": list(request.along)} if request.along else {})
+        )
 
     def draws(self) -> dict[str, Any]:
         return {"randomness": self.randomness, "seed": self.seed, "key_check": self.key_check}
 
     @classmethod
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
+        keys, within, together = tuple(content["keys"]), _read_spec(content["within"]), content["together"]
         request = Request(
-            tuple(content["keys"]),
+            keys,
             Fraction(content["xi"]),
-            _read_spec(content["within"]),
+            within,
             _read_spec(content["exempt"]),
             content["merge"],
-            content["together"],
+            together,
             *_read_forming(content.get("forming")),
+            read_along(content.get("along", []), keys, within, together),
         )
         blocks = tuple(
             Block(tuple(block["sets"]), tuple(map(tuple, block["cells"])), tuple(block["counts"]))

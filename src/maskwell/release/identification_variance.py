@@ -32,8 +32,8 @@ def added_variance(setup: Setup, of: Any) -> AddedVariance:
 
 def moments(setup: Setup, factors: Sequence[Factor]) -> Moments:
     """Counts, expected counts and variances by any factors of the table's rows."""
-    moving = [f for f in factors if f.name in setup.request.keys]
-    fixed = [f for f in factors if f.name not in setup.request.keys]
+    moving = [f for f in factors if f.name in setup.request.moving]
+    fixed = [f for f in factors if f.name not in setup.request.moving]
     keys, rest = partition(moving, setup.n), partition(fixed, setup.n)
     shape = (len(keys), len(rest))
     refuse_large(math.prod(shape))
@@ -53,31 +53,31 @@ def moments(setup: Setup, factors: Sequence[Factor]) -> Moments:
 def _moved(setup: Setup, a_of_row: Ints, v_of_row: Ints, expected: Floats, variance: Floats) -> None:
     """Add the moves of every block to the expected counts and the variances of cells (a, v) of a table.
 
-    ``a`` moves with the record's cell and ``v`` stays with the record.
+    ``a`` moves with the record's cell and ``v`` stays with the record. Where columns move along, the records of a cell
+    differ in ``a``, and whoever comes in is given that of one of them.
     """
     blocks, counts = setup.blocks, setup.cells.counts
     if not len(blocks):
         return
-    block_of_cell = np.full(len(counts), -1)
-    block_of_cell[blocks.cells] = blocks.block_of
-    first_row = np.empty(len(counts), np.int64)
-    first_row[setup.cell_of_unit[::-1]] = setup.row_of_unit[::-1]
-    a_of_cell = a_of_row[first_row]
-
+    block_of_cell, a_of_unit = setup.block_of_cell, a_of_row[setup.row_of_unit]
     cell_of_row = setup.cell_of_unit[setup.unit_of_row]
     rows = np.flatnonzero(block_of_cell[cell_of_row] >= 0)
     # Rows of one unit move as one: their number enters squared.
     together, first = group(
         [setup.unit_of_row[rows], v_of_row[rows]], [len(setup.row_of_unit), expected.shape[1]], len(rows)
     )
-    weight, cell, v = np.bincount(together), cell_of_row[rows[first]], v_of_row[rows[first]]
+    weight, unit, v = np.bincount(together), setup.unit_of_row[rows[first]], v_of_row[rows[first]]
 
     theta, sizes = float(setup.theta), blocks.sizes
-    block, t, a = block_of_cell[cell], counts[cell], a_of_cell[cell]
+    cell = setup.cell_of_unit[unit]
+    block, t = block_of_cell[cell], counts[cell]
     step = theta / (sizes[block] - 1) / t
-    # How many cells of each block lie in each row of the table.
+    # How many cells of each block lie in each row of the table; of a cell that lies in several, parts.
     levels = expected.shape[0]
-    pairs, held = np.unique(blocks.block_of * levels + a_of_cell[blocks.cells], return_counts=True)
+    movable = np.flatnonzero(block_of_cell[setup.cell_of_unit] >= 0)
+    home = setup.cell_of_unit[movable]
+    pairs, where = np.unique(block_of_cell[home] * levels + a_of_unit[movable], return_inverse=True)
+    held = sums(where, 1 / counts[home])
     # As if nobody started in the table's cell: records of one block, frequency and column are alike …
     kinds, one = group([block, t, v], [len(blocks), int(t.max()) + 1, expected.shape[1]], len(t))
     alike = sums(kinds, weight), sums(kinds, weight**2)
@@ -85,14 +85,32 @@ def _moved(setup: Setup, a_of_row: Ints, v_of_row: Ints, expected: Floats, varia
         chance = number * step[one[some]]
         np.add.at(expected, (row, v[one[some]]), alike[0][some] * chance)
         np.add.at(variance, (row, v[one[some]]), alike[1][some] * chance * (1 - chance))
-    # … then those who do.
-    outside = held[np.searchsorted(pairs, block * levels + a)] * step
-    inside = 1 - theta / t + outside - step
-    np.add.at(expected, (a, v), weight * (inside - outside - 1))
-    np.add.at(variance, (a, v), weight**2 * (inside * (1 - inside) - outside * (1 - outside)))
+    # … then those who do: nobody is given anything by their own cell.
+    who, a, share = _own_cells(setup.cell_of_unit, counts, a_of_unit, cell, levels)
+    own = a == a_of_unit[unit[who]]
+    outside = held[np.searchsorted(pairs, block[who] * levels + a)] * step[who]
+    inside = outside - share * step[who] + own * (1 - theta / t[who])
+    np.add.at(expected, (a, v[who]), weight[who] * (inside - outside - own))
+    np.add.at(variance, (a, v[who]), weight[who] ** 2 * (inside * (1 - inside) - outside * (1 - outside)))
 
 
-def _crossed(block: Ints, row: Ints, held: Ints, block_of_kind: Ints, blocks: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+def _own_cells(
+    cell_of_unit: Ints, counts: Ints, a_of_unit: Ints, cells: Ints, levels: int
+) -> tuple[Ints, Ints, Floats]:
+    """For each of ``cells``, every row of the table that it lies in, with the share of its records that do."""
+    members = np.argsort(cell_of_unit, kind="stable")
+    starts = np.cumsum(counts) - counts
+    length = counts[cells]
+    who = np.repeat(np.arange(len(cells)), length)
+    offset = np.arange(len(who)) - np.repeat(np.cumsum(length) - length, length)
+    a = a_of_unit[members[starts[cells[who]] + offset]]
+    found, where = np.unique(who * levels + a, return_inverse=True)
+    return found // levels, found % levels, sums(where, 1 / length[who])
+
+
+def _crossed(
+    block: Ints, row: Ints, held: Floats, block_of_kind: Ints, blocks: int
+) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Every kind of record with every row of the table that its block reaches, a bounded number at a time.
 
     Gives the kind, the row and how many cells of the block lie in it; ``block`` is in rising order.

@@ -14,7 +14,8 @@ from maskwell.release.attack import attack_file
 from maskwell.release.attack_result import Attack
 from maskwell.release.identification_audit import IdentificationAudit
 from maskwell.release.known_columns import KnownBesides, match_with_more
-from maskwell.release.staying import Staying
+from maskwell.release.staying import Staying, ranked
+from maskwell.risk.columns import Ints
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release
@@ -101,6 +102,7 @@ def attack_release(release: Release, seed: int) -> Attack:
         _of_units(release),
         after == setup.cell_of_unit,
         codes[setup.cell_of_unit, -1].astype(np.int64),
+        along=[_of_unit(ranked(release.table, name), setup.row_of_unit) for name in setup.request.along],
         movable=setup.block_of_cell[setup.cell_of_unit] >= 0,
         seed=seed,
     )
@@ -128,5 +130,8 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
 
 
 def _of_units(release: Release) -> list[Staying]:
-    setup = release.setup
-    return [Staying(name, codes[setup.row_of_unit], size) for name, codes, size in release.staying]
+    return [_of_unit(column, release.setup.row_of_unit) for column in release.staying]
+
+
+def _of_unit(column: Staying, row_of_unit: Ints) -> Staying:
+    return Staying(column.name, column.codes[row_of_unit], column.size)

@@ -160,13 +160,13 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
     cuts = {**request.within, **request.exempt}
     groups = {parts.factors[i].name: parts.factors[i].levels for i in kept}
     still = {name for name in groups if cuts[name] is None}
-    moving = tuple(key for key in request.keys if key not in still)
+    moving = tuple(name for name in request.moving if name not in still)
 
     def table(named: Any) -> PublicTable:
         # Intervals that consist of whole groups are left by nobody.
         whole = [name for name, how in read_spec(named, "of").items() if name in groups and _within(how, cuts[name])]
         columns = [name for name in read_spec(named, "of") if name not in whole]
-        kind = _kind(columns, moving, {*request.keys, *still}, by_record=request.together is None)
+        kind = _kind(columns, moving, {*request.moving, *still}, by_record=request.together is None)
         return _table(release.table, named, release.added_variance(named), kind, kind != "weakened")
 
     within = tuple((name, () if name in still else levels) for name, levels in groups.items())

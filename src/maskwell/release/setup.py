@@ -36,6 +36,13 @@ class Request:
     """How blocks are formed, one of ``forming.WAYS``."""
     block_size: int | None = None
     """About how many cells a block has; None if each partition set is one."""
+    along: tuple[str, ...] = ()
+    """Columns that are no keys and move with them."""
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """The columns that may change: keys, and those that move along."""
+        return (*self.keys, *self.along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +82,13 @@ class Setup:
 
     @property
     def changing(self) -> tuple[str, ...]:
-        """The keys that a move may change: those that differ within a block."""
+        """The columns that a move may change: keys that differ within a block, and what moves along."""
         if not len(self.blocks):
             return ()
         codes, starts = self.cells.codes[self.blocks.cells], self.blocks.starts[:-1]
         differ = (np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)).any(axis=0)
-        return tuple(name for name, own in zip(self.request.keys, differ.tolist(), strict=False) if own)
+        keys = tuple(name for name, own in zip(self.request.keys, differ.tolist(), strict=False) if own)
+        return (*keys, *self.request.along)
 
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block; blocks of equal composition are computed once."""
@@ -109,6 +117,7 @@ def read_request(
     together: str | None,
     blocks: Any = DEFAULT_WAY,
     block_size: Any = None,
+    along: Any = (),
 ) -> Request:
     """The parameters of a release, checked as far as they can be without a table."""
     names = names_of(keys, "keys")
@@ -130,7 +139,20 @@ def read_request(
             raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.")
     limit = read_limit(xi)
     way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
-    return Request(names, limit, spec, fixed, merge == "merge", together, way, size)
+    return Request(
+        names, limit, spec, fixed, merge == "merge", together, way, size, read_along(along, names, spec, together)
+    )
+
+
+def read_along(along: Any, keys: Sequence[str], within: Spec, together: str | None) -> tuple[str, ...]:
+    """The columns that move along, none of which may be needed for something else."""
+    names = names_of(along, "along")
+    for name in names:
+        other = "a key" if name in keys else "what no record may leave" if name in within else None
+        other = "the column of groups" if name == together else other
+        if other:
+            raise DataError(f"along names {name!r}, which is {other}; only columns that would stay can move along.")
+    return names
 
 
 Arrange = Callable[[Cast, Partition], Blocks]
@@ -149,13 +171,13 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     They are formed as the request says, unless ``arrange`` knows better.
     """
     table, lazy = settle(table)
-    extra = (request.together,) if request.together else ()
+    extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
     columns = {name: encode(array, name) for name, array in read_columns(table, list(wanted)).items()}
     rows = len(columns[request.keys[0]].codes)
     unit_of_row, row_of_unit = _units(columns[request.together] if request.together else None, rows)
     if request.together:
-        fixed = (*request.keys, *request.within)
+        fixed = (*request.keys, *request.within, *request.along)
         columns = {name: _of_units(columns[name], unit_of_row, row_of_unit, request.together) for name in fixed}
     factors = [factor(columns[name], how, "within") for name, how in request.within.items()]
     factors += [factor(columns[name], how, "exempt", exempt=True) for name, how in request.exempt.items()]

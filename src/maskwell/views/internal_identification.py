@@ -123,6 +123,7 @@ def _demand(release: Release) -> Section:
         ["keys", ", ".join(plan.keys), "what an intruder may know"],
         ["within", _spec(request.within), "what no record leaves"],
         ["exempt", _spec(request.exempt), "what never changes"],
+        ["along", ", ".join(request.along) or "–", "what moves with the keys although it is none"],
         ["together", request.together or "–", "records that move as one"],
         ["blocks", blocks, "records move inside them"],
         ["formed", _formed(request), WAYS[request.blocks]],
