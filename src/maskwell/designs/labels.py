@@ -23,7 +23,7 @@ Missing = Literal["refuse", "keep"]
 _KINDS = {str: "text", int: "whole numbers", bool: "true/false"}
 _MAX_SHOWN = 12
 _MAX_LETTERS = 200
-_BEYOND = 1 << 63
+_BEYOND = 1 << 53  # a browser reads a larger number in a design as another one
 
 
 def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
@@ -75,8 +75,8 @@ def _refuse_unstorable(labels: tuple[Any, ...]) -> None:
             "".join(labels).encode()
         except UnicodeEncodeError:
             raise DesignError("a label holds half of a character (a lone surrogate); give whole text.") from None
-    elif not -_BEYOND <= min(labels) <= max(labels) < _BEYOND:
-        raise DesignError("labels that are whole numbers must fit 64 bits; give longer ones as text.")
+    elif not -_BEYOND < min(labels) <= max(labels) < _BEYOND:
+        raise DesignError("labels that are whole numbers must lie within 2^53, as in a browser; give others as text.")
 
 
 def check_reports(reports: object) -> None:
