@@ -280,9 +280,10 @@ def test_batches_of_wide_sets_hold_few_of_them(tmp_path: Path, monkeypatch: pyte
     assert mw.Reports.read(path) == reports
 
 
-def test_a_label_longer_than_a_block(tmp_path: Path) -> None:
+def test_a_row_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And with quotes, which a CSV file doubles."""
-    design = mw.designs.gamma_diagonal(['"' * 1_200_000, "b"], epsilon=1)
+    monkeypatch.setattr(report_text, "_LEAST_BLOCK", 1 << 10)
+    design = mw.designs.gamma_diagonal(['"' * 9_000, "b"], epsilon=1)
     reports = design.mask(["b"] * 5, seed=2)
     reports.write(tmp_path / "long.csv")
     assert mw.Reports.read(tmp_path / "long.csv") == reports

@@ -24,6 +24,7 @@ from maskwell.sampling.plans import Packed
 
 COLUMN = "report"
 _BATCH_BYTES = 1 << 24
+_LEAST_BLOCK = 1 << 20
 
 
 class ReportTexts:
@@ -150,7 +151,7 @@ def read_csv(path: str | os.PathLike[str], none: Reports) -> Iterator[Reports]:
     )
     parse = csv.ParseOptions(ignore_empty_lines=False, newlines_in_values=True)
     # A block must hold the longest row: quotes in a label are doubled, and the cell has two of its own.
-    read = csv.ReadOptions(block_size=max(1 << 20, 4 * spelled.width))
+    read = csv.ReadOptions(block_size=max(_LEAST_BLOCK, 4 * spelled.width))
     reader = csv.open_csv(str(path), read_options=read, convert_options=convert, parse_options=parse)
     if reader.schema.names != [COLUMN]:
         raise ReportError(f"{name!r} must have one column named {COLUMN!r}.")

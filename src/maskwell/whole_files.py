@@ -21,6 +21,7 @@ from typing import BinaryIO
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PUBLIC, _PRIVATE = 0o666, 0o600
+_KEPT = ".kept"
 
 
 @contextmanager
@@ -99,8 +100,11 @@ def _workshop(folder: Path) -> Iterator[_Workshop]:
     with ExitStack() as stack:
         handle = os.open(folder, _OPEN_FOLDER)
         stack.callback(os.close, handle)
-        name = Path(tempfile.mkdtemp(prefix=".maskwell-", dir=folder)).name
-        stack.callback(_quietly_remove, name, handle)
+        # The name first, then what removes it, then the folder: an interrupt may come between any two of them. Making a
+        # folder is exclusive, so a name that somebody guessed is refused.
+        name = Path(tempfile.mktemp(prefix=".maskwell-", dir=folder)).name
+        stack.callback(_clear_away, name, handle)
+        os.mkdir(name, 0o700, dir_fd=handle)
         hidden = os.open(name, _OPEN_FOLDER | os.O_NOFOLLOW, dir_fd=handle)
         stack.callback(os.close, hidden)
         status = os.fstat(hidden)
@@ -118,8 +122,14 @@ def _errors_about(target: str) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror, target) from None
 
 
-def _quietly_remove(name: str, folder: int) -> None:
-    with contextlib.suppress(OSError):
+def _clear_away(name: str, folder: int) -> None:
+    """Remove a hidden folder and the drafts in it; one that still keeps somebody's file stays."""
+    with contextlib.suppress(OSError), ExitStack() as stack:
+        hidden = os.open(name, _OPEN_FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        stack.callback(os.close, hidden)
+        for draft in os.listdir(hidden):
+            if not draft.endswith(_KEPT):
+                os.unlink(draft, dir_fd=hidden)
         os.rmdir(name, dir_fd=folder)
 
 
@@ -135,7 +145,7 @@ class _Draft:
     @property
     def kept(self) -> str:
         """Where what it replaces is kept until all files are in place."""
-        return f"{self.name}.kept"
+        return f"{self.name}{_KEPT}"
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
