@@ -9,6 +9,7 @@ from tests.evidence import (
     independence_size,
     masking,
     parity,
+    release_attack,
     replicated_survey,
     sampler,
     sums,
@@ -25,6 +26,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "sums": sums.run,
     "weights": weights.run,
     "replicated_survey": replicated_survey.run,
+    "release_attack": release_attack.run,
     "independence_size": independence_size.run,
     "independence_power": independence_power.run,
 }

@@ -109,11 +109,14 @@ def release(
     na: NaOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Release a microdata file in which nobody can be recognised with more than a given chance.
+    """Release a microdata file in which a match by the keys is right with no more than a given chance.
 
     Records with a rare combination of keys are moved among each other, within what --within names; everything else
-    stays as it was: columns, labels, codes, formats. The rows are put in random order, as a record out of its place
-    would tell that it was moved. The plan and the internal report are for the custodian alone.
+    stays as it was: columns, labels, codes, formats. The limit is about those who know the keys. What somebody with the
+    released file alone finds out by comparing keys with the other columns is tried and stated beside it, and a column
+    that decides a key stops the release unless you drop it, move it along or accept it. The rows are put in random
+    order, as a record out of its place would tell that it was moved. The plan and the internal report are for the
+    custodian alone.
 
     \b
     Examples:

@@ -175,7 +175,11 @@ def limit_identification(
     ids: Any = None,
     seed: int | None = None,
 ) -> Release:
-    """Release a table such that nobody is matched correctly by the ``keys`` with a chance above ``xi``.
+    """Release a table such that a match by the ``keys`` is right with a chance of at most ``xi``.
+
+    The limit is about an intruder who knows the keys and how many released records show them. ``release.attack()``
+    tries what somebody with the released file alone finds out, ``release.intruders`` has both and others, and
+    ``release.check()`` stops if a column decides a key.
 
     A combination of keys (a cell) is sensitive if it occurs fewer than 1/ξ times. Within each partition set the
     sensitive cells form blocks, and a record of a sensitive cell with frequency t moves with chance θ/t to another

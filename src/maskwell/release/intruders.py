@@ -68,7 +68,7 @@ class Intruders:
                     f"counted in the surest {shares} % of the {self.attack.shown_once:,} cells shown once",
                 )
             )
-        for known in (self.besides.one[:1], self.besides.two[:1]):
+        for known in (self.besides.one[:1], self.besides.two[:1]) if self.audit.blocks else ():
             for best in known:
                 found.append(
                     Intruder(

@@ -51,7 +51,8 @@ def demo_page(result: DemoResult, pictures: Figures) -> str:
     lead = (
         "Two sensitive variables, each taken from a privacy demand to an estimate. Every person's answer was masked "
         "before it was collected; only masked reports were counted, and the population was estimated from the counts. "
-        "Last, a file of persons is released such that nobody in it can be picked out."
+        "Last, a file of persons is released: matches by what neighbours know are right with a limited chance, and "
+        "what the file tells beyond them is measured."
     )
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     footer = (

@@ -1,4 +1,4 @@
-"""The last part of the demonstration: a file of invented persons is released, and nobody can be picked out."""
+"""The last part of the demonstration: a file of invented persons is released, with a limit on matches by its keys."""
 
 from __future__ import annotations
 
@@ -97,8 +97,9 @@ def sentences(released: Released) -> list[str]:
     return [
         f"A neighbour may know {', '.join(KEYS[:-1])} and {KEYS[-1]}. {alone:,} persons are the only ones with their "
         "combination: whoever knows it finds their illness in the file.",
-        f"Demand: no match may be right with a chance above {XI:g}. Exact audit of the release: "
-        f"{release.audit.risk:.5g} at most, {verdict}; a match was certain before.",
+        f"Demand: no match by what the neighbour knows may be right with a chance above {XI:g}. Exact audit of the "
+        f"release: {release.audit.risk:.5g} at most, {verdict}; a match was certain before. Tried on the release: "
+        f"{release.attack().sentence()}.",
         f"If every record is matched, {before:,.0f} matches are right before and {after:,.0f} after. "
         f"{release.changed:.1%} of the records changed, none left its sex or its age group (below 18, 65 and above), "
         "and no combination appears that nobody had.",
@@ -121,7 +122,7 @@ def text(released: Released) -> list[str]:
 
     lines = [line for sentence in sentences(released) for line in wrap(sentence, 76)]
     return [
-        f"3  A FILE OF {PERSONS:,} PERSONS (INVENTED): RELEASED, AND NOBODY PICKED OUT",
+        f"3  A FILE OF {PERSONS:,} PERSONS (INVENTED): RELEASED WITH A LIMIT ON MATCHES",
         "",
         *(f"   {line}" for line in lines),
         "",
@@ -135,13 +136,16 @@ def section(released: Released) -> Section:
     release, matches = released.release, released.comparison.matches
     header, *rows = _counts(released)
     return Section(
-        f"3. A file of {PERSONS:,} persons: released, and nobody picked out",
+        f"3. A file of {PERSONS:,} persons: released with a limit on matches",
         [
             *map(Text, sentences(released)),
             Facts(
                 [
                     (f"{matches.before.sample_uniques:,}", "persons were alone with their combination of keys"),
-                    (f"≤ {release.audit.risk:.4g}", f"is the exact chance that a match is right; the limit is {XI:g}"),
+                    (
+                        f"≤ {release.audit.risk:.4g}",
+                        f"is the exact chance that a match by the keys is right; the limit is {XI:g}",
+                    ),
                     (
                         f"{matches.correct_before:,.0f} → {matches.correct_after:,.0f}",
                         "correct matches when every record is matched",
