@@ -67,19 +67,13 @@ class JointTable(Estimate):
         return Contrast(ratio, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
 
     def conditional_interval(
-        self, of: Any, given: Any, level: float = 0.95, *, replicates: int = 999, seed: int | None = None
+        self, of: Any, given: Any, level: float = 0.95, *, seed: int | None = None
     ) -> tuple[float, float]:
-        """Bootstrap limits (percentiles) of a conditional proportion, for shares near 0 or 1 or of small groups."""
-        from maskwell.inference.bootstrap import percentiles, replicated
+        """Bootstrap limits of a conditional proportion, for shares near 0 or 1 or of small groups."""
+        from maskwell.inference.bootstrap import ratio_limits
 
         both, base = self._share(of, given)
-        found = replicated(self.tally, self.method, self.proportions, replicates, seed)
-        if (found @ base).min() <= 0:
-            raise EstimationError(
-                f"in some replicate nobody is left with {given!r}; use conditional(...).interval() instead."
-            )
-        low, high = percentiles((found @ both) / (found @ base), level)
-        return float(low), float(high)
+        return ratio_limits(self, both, base, level, seed)
 
     def _share(self, of: Any, given: Any) -> tuple[Vector, Vector]:
         """The cells of a share and those that it is a share of."""

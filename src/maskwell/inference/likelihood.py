@@ -219,15 +219,15 @@ class LikelihoodEstimate(Estimate):
         method: Kind | None = None,
         simultaneous: bool = False,
         *,
-        replicates: int = 999,
         seed: int | None = None,
     ) -> Matrix:
         """Lower and upper limits by category; simultaneous ones hold for all together (Bonferroni).
 
         ``wald`` is fast and needs proportions away from 0 (for the maximum, cut at 0 and 1). ``profile`` takes in every
         value that a likelihood ratio test keeps; it holds near 0 too, and fits the model some ten times per category.
-        ``bootstrap`` estimates again from ``replicates`` sets of reports drawn at the estimate (percentiles), freshly
-        or from a ``seed``.
+        ``bootstrap`` tries each share as if it were true and keeps those under which reports with a score as extreme as
+        the observed one are not too rare; it holds beside 0 too. ``seed`` is for the sample of reports that it draws
+        where there are too many to list; without one it follows from the tally.
         """
         normal_quantile(level)  # refuses a level outside (0, 1)
         if simultaneous:
@@ -244,7 +244,7 @@ class LikelihoodEstimate(Estimate):
         if kind == "bootstrap":
             from maskwell.inference.bootstrap import bootstrap_limits
 
-            return bootstrap_limits(self.tally, self.method, self.proportions, level, replicates, seed)
+            return bootstrap_limits(self, level, seed)
         if self.method == "one-step":
             raise EstimationError("profile intervals belong to the maximum; use method='likelihood', or wald limits.")
         from maskwell.inference.profile import profile_limits
