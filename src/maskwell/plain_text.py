@@ -7,6 +7,7 @@ that may come from a file shows it through this module.
 
 import html
 import re
+from collections.abc import Iterable
 
 # Whatever Markdown may read as markup, in a line of text and in a table.
 _MARKUP = re.compile(r"([\\`*\[\]<>|#~&]|(?<!\w)_|_(?!\w))")
@@ -27,6 +28,11 @@ def visible(text: object, most: int | None = None) -> str:
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def visible_lines(lines: Iterable[str]) -> str:
+    """Lines under each other; none of them can break into two, or be more than text."""
+    return "\n".join(map(visible, lines))
 
 
 def visible_html(text: object) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DataError, ReportError, SimulationWarning
+from maskwell.plain_text import visible_html
 from maskwell.sampling.plans import Packed
 
 if TYPE_CHECKING:
@@ -196,9 +197,7 @@ class Reports:
         return f"<{len(self)} {self.randomness} reports{without} of {self.design!r}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<p>{escape(repr(self))}</p>"
+        return f"<p>{visible_html(repr(self))}</p>"
 
 
 def _refuse_shared_noise(columns: Mapping[str, Reports]) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.product import ProductDesign
 from maskwell.errors import DataError, ReportError
+from maskwell.plain_text import visible_html
 from maskwell.reports import Reports, is_simulated, joined_randomness
 from maskwell.sampling.plans import Packed
 
@@ -199,9 +200,7 @@ class Tally:
         return f"<tally of {self.n}{seeded} reports{weighted}, {self.missing} missing, of {self.design!r}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<p>{escape(repr(self))}</p>"
+        return f"<p>{visible_html(repr(self))}</p>"
 
 
 def _exact_count(design: Design, packed: Packed, counts: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from maskwell.plain_text import markdown_code, visible_markdown
+
 _ROWS = 40
 _COLUMNS = 12
 
@@ -11,17 +13,17 @@ def to_markdown(content: dict[str, Any], level: int = 1) -> str:
     mark = "#" * level
     design, privacy = content["design"], content["privacy"]
     lines = [
-        f"{mark} {_text(content['variable'])}: a randomised variable",
+        f"{mark} {visible_markdown(content['variable'])}: a randomised variable",
         "",
         f"**{content['notice']}**",
         "",
         f"{mark}# Design",
         "",
-        *(f"- {_text(sentence)}" for sentence in design["explanation"]),
+        *(f"- {visible_markdown(sentence)}" for sentence in design["explanation"]),
         f"- Parameters: {_parameters(design['parameters'])}.",
         f"- Parity {_number(privacy['parity'])}, ε {_number(privacy['epsilon'])}: {privacy['meaning']}.",
         f"- Fingerprint of labels and probabilities: `{design['fingerprint']}`.",
-        *(f"- {_text(reference)}" for reference in design["citation"]),
+        *(f"- {visible_markdown(reference)}" for reference in design["citation"]),
         "",
     ]
     if "variables" in content:
@@ -33,7 +35,7 @@ def to_markdown(content: dict[str, Any], level: int = 1) -> str:
 
 def _reading(content: dict[str, Any], mark: str) -> list[str]:
     categories, reports = content["categories"], content["reports"]
-    named = ", ".join(f"`{_text(c)}`" for c in categories[:_ROWS])
+    named = ", ".join(markdown_code(c) for c in categories[:_ROWS])
     more = f", … ({len(categories)} in all; the JSON lists them)" if len(categories) > _ROWS else ""
     lines = [f"{mark}# How to read it", "", f"Categories, in order: {named}{more}.", ""]
     lines += [f"Here {reports['how_to_read']}.", ""]
@@ -56,7 +58,7 @@ def _estimating(content: dict[str, Any], mark: str) -> list[str]:
     estimator = content["estimator"]
     lines = [f"{mark}# How to estimate", ""]
     if estimator["formula"] is None:
-        return [*lines, f"The proportions cannot all be estimated. {estimator['why_not']}", ""]
+        return [*lines, f"The proportions cannot all be estimated. {visible_markdown(estimator['why_not'])}", ""]
     lines += [f"`{estimator['formula']}`", ""]
     if "scores" in estimator:
         lines += [*_matrix(estimator["scores"], content["reports"]["labels"], content["categories"]), ""]
@@ -77,15 +79,10 @@ def _matrix(rows: list[list[Any]], labels: list[Any], categories: list[Any]) -> 
 
 
 def _table(heads: list[str], rows: Any) -> list[str]:
-    listed = [[_text(cell) for cell in row] for row in rows]
+    listed = [[visible_markdown(cell) for cell in row] for row in rows]
     shown = listed[:_ROWS]
-    table = ["| " + " | ".join(map(_text, row)) + " |" for row in (heads, ["---"] * len(heads), *shown)]
+    table = ["| " + " | ".join(row) + " |" for row in (map(visible_markdown, heads), ["---"] * len(heads), *shown)]
     return table if len(listed) <= _ROWS else [*table, "", f"… and {len(listed) - _ROWS} more; the JSON lists them."]
-
-
-def _text(value: Any) -> str:
-    """A label that cannot break a table or a line."""
-    return str(value).replace("|", "\\|").replace("\n", " ")
 
 
 def _sentence(text: str) -> str:
@@ -97,4 +94,4 @@ def _number(value: Any) -> str:
 
 
 def _parameters(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {_text(value)}" for name, value in parameters.items()) or "none"
+    return ", ".join(f"{name} = {visible_markdown(value)}" for name, value in parameters.items()) or "none"

@@ -20,6 +20,7 @@ from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
 from maskwell.designs.product import ProductDesign
 from maskwell.errors import DesignError
+from maskwell.plain_text import visible_html, visible_lines
 
 Audience = Literal["respondent", "interviewer", "methodologist"]
 
@@ -35,12 +36,10 @@ class Explanation:
     sentences: tuple[Sentence, ...]
 
     def __str__(self) -> str:
-        return "\n".join(sentence.text for sentence in self.sentences)
+        return visible_lines(sentence.text for sentence in self.sentences)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return "".join(f"<p>{escape(sentence.text)}</p>" for sentence in self.sentences)
+        return "".join(f"<p>{visible_html(sentence.text)}</p>" for sentence in self.sentences)
 
 
 def explain(design: Design, audience: Audience = "respondent") -> Explanation:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from maskwell.plain_text import visible
+
 Rounding = Literal["nearest", "up", "down"]
 Exact = Fraction | int | float
 
@@ -50,7 +52,8 @@ class Sentence:
     @property
     def text(self) -> str:
         """The sentence as it is read."""
-        return self.template.format(**{name: number.text for name, number in self.numbers.items()}, **self.labels)
+        labels = {name: visible(label) for name, label in self.labels.items()}
+        return self.template.format(**{name: number.text for name, number in self.numbers.items()}, **labels)
 
     def __str__(self) -> str:
         return self.text

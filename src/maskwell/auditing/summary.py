@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from maskwell.plain_text import visible_lines
+
 if TYPE_CHECKING:
     from maskwell.auditing.report import Audit
 
@@ -28,7 +30,7 @@ def summarize(audit: Audit) -> str:
     ]
     if audit.warnings:
         lines += ["", *(f"warning: {words}" for words in audit.warnings)]
-    return "\n".join(lines)
+    return visible_lines(lines)
 
 
 def _privacy(audit: Audit) -> str:

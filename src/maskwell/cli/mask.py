@@ -11,6 +11,7 @@ import typer
 
 from maskwell.cli.inputs import load_design
 from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.plain_text import visible
 
 
 class Missing(StrEnum):
@@ -140,7 +141,7 @@ def mask(
     else:
         without = f" ({answers.missing:,} without an answer)" if answers.missing else ""
         warning = "; drawn from a seed, so for simulation only" if seed is not None else ""
-        typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {output}{warning}")
+        typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {visible(output)}{warning}")
 
 
 def _refuse_contradictions(data: str, design: str, output: str, json: bool) -> None:

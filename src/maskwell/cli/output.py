@@ -16,6 +16,7 @@ import numpy as np
 import typer
 
 from maskwell.errors import MaskwellError
+from maskwell.plain_text import visible
 
 STANDARD = "-"
 
@@ -96,7 +97,7 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[float], 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     amount = "{task.completed:,}" if total is None else "{task.percentage:>3.0f} %"
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn(amount), TimeElapsedColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(amount), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(visible(what), total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -7,6 +7,7 @@ from maskwell.cli.release_methods import Outcome
 from maskwell.cli.release_stop import Found, how_to_go_on
 from maskwell.microdata import Microdata
 from maskwell.microdata.code_gaps import code_gaps, gap_warnings
+from maskwell.plain_text import visible_lines
 from maskwell.release import Release
 from maskwell.release.deciding import combinations_nobody_had
 from maskwell.release.intruders import limit_in_words
@@ -18,7 +19,7 @@ _MOST_COMPARED = 300_000
 def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: Sequence[str], found: Found) -> str:
     """The lines that the command prints."""
     release = outcome.release
-    lines = _planned(release) if outcome.rehearsed and isinstance(release, Release) else [release.summary()]
+    lines = _planned(release) if outcome.rehearsed and isinstance(release, Release) else release.summary().splitlines()
     if isinstance(release, Release) and not outcome.rehearsed:
         lines += _uniques(data, release)
     lines += _added(outcome, tables)
@@ -38,7 +39,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     if "seeded" in _randomness(outcome):
         lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
     lines.append(f"wrote {', '.join(written)}" if written else "nothing was written")
-    return "\n".join(lines)
+    return visible_lines(lines)
 
 
 def as_json(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Matrix, Vector
+from maskwell.plain_text import visible_lines
 
 LEAST_EXPECTED = 5.0
 
@@ -49,7 +50,7 @@ class HypothesisTest:
 
     def __str__(self) -> str:
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
-        return "\n".join(line for line in (text, self.choice, self.advice) if line)
+        return visible_lines(line for line in (text, self.choice, self.advice) if line)
 
     def summary(self) -> str:
         """The result in plain text: the same as ``str``."""

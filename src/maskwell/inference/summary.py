@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maskwell.designs.labels import text_of
+from maskwell.plain_text import visible_lines
 
 if TYPE_CHECKING:
     from maskwell.inference.result import Estimate
@@ -33,7 +34,7 @@ def summarize(estimate: Estimate, level: float) -> str:
         *_noise(estimate),
         *estimate.remarks(),
     ]
-    return "\n".join(lines)
+    return visible_lines(lines)
 
 
 def _simulated(estimate: Estimate) -> list[str]:

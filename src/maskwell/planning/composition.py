@@ -21,6 +21,7 @@ from maskwell.arithmetic import fraction, log_above
 from maskwell.demands import LDP
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
+from maskwell.plain_text import visible_lines
 
 _ROUNDS = 64
 _LEAST_SHARE = 1e-9
@@ -56,7 +57,7 @@ class Composition:
             f"{name:{width}}  {epsilon:8.4g}  {100 * share:5.1f} %"
             for name, epsilon, share in zip(self.names, self.epsilons, self.shares, strict=True)
         ]
-        return "\n".join(
+        return visible_lines(
             [f"{'question':{width}}   epsilon    share", *rows, f"{'together':{width}}  {self.epsilon:8.4g}"]
         )
 

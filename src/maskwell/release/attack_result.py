@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.plain_text import visible_lines
+
 _Z = 1.959963984540054
 """Of 95 % intervals."""
 DECIDES = 0.5
@@ -147,7 +149,7 @@ class Attack:
                 " / ".join(f"{one.share_right:.2f}" for one in part) for part in (column.surest, column.without)
             )
             lines.append(f"    {column.name}: {alone}; {column.told_apart:.2f}; {rest}")
-        return "\n".join(lines)
+        return visible_lines(lines)
 
     def __repr__(self) -> str:
         rights = " / ".join(f"{one.share_right:.2f}" for one in self.surest) or "nothing to be sure of"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import Moments
 from maskwell.release.association import Association, association
 from maskwell.release.frames import column_names
@@ -140,7 +141,7 @@ class Comparison:
                 f"  Cramér's V changes most for {' and '.join(most.columns)}: {most.before:.4f} to {most.after:.4f}, "
                 f"sampling error {most.sampling_error:.4f}"
             )
-        return "\n".join([*lines, f"  {self.matches}"])
+        return visible_lines([*lines, f"  {self.matches}"])
 
     def __repr__(self) -> str:
         return f"<comparison of {self.n} records over {len(self.frequencies)} columns: {self.changed:.2%} changed>"

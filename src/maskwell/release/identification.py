@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
 from maskwell.release.along import rows_along
 from maskwell.release.forming import DEFAULT_WAY, Chance
@@ -145,7 +146,7 @@ class Release:
         by_key = ", ".join(f"{key} {count}" for key, count in self.changed_by_key.items())
         unprotected = ", ".join(self.plan.unprotected)
         beware = [f"  beware:    sets were joined across {unprotected}; the limit is for those who do not know it"]
-        return "\n".join(
+        return visible_lines(
             [
                 f"Release of {self.setup.n} records over the keys {', '.join(self.plan.keys)}",
                 f"  sensitive: {len(self.setup.blocks.cells)} of {len(self.setup.cells)} occupied cells, in {blocks}",

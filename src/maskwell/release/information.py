@@ -21,6 +21,7 @@ from maskwell.demands import LDP
 from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.errors import DesignError
+from maskwell.plain_text import visible_lines
 from maskwell.release import staircase
 from maskwell.release.branch_and_bound import search
 from maskwell.release.relaxation import information
@@ -67,7 +68,7 @@ class Optimum:
         """The result in words, a line each."""
         shape = "one chance of staying per category" if self.restricted else "any shape"
         verdict = "a proved global optimum" if self.proved else f"not proved: others may reach {self.bound:.6g}"
-        return "\n".join(
+        return visible_lines(
             [
                 f"Most informative design with {shape}, ε = {float(self.epsilon):g}, {self.design.k} categories",
                 f"  mutual information  {self.value:.6f} nats ({self.value / math.log(2):.6f} bits)",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maskwell.plain_text import visible_lines
 from maskwell.release.attack import attack_file
 from maskwell.release.attack_result import Attack
 from maskwell.release.identification_audit import IdentificationAudit
@@ -89,7 +90,7 @@ class Intruders:
         }
 
     def __str__(self) -> str:
-        return "\n".join(f"{each.has}: right in {each.right}, {each.how}" for each in self.each())
+        return visible_lines(f"{each.has}: right in {each.right}, {each.how}" for each in self.each())
 
 
 def attack_release(release: Release, seed: int) -> Attack:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import read_ids, settle, with_rows
 from maskwell.release.matrices import Choice, is_missing, read_exempt, transition
@@ -98,7 +99,9 @@ class PramRelease:
                 f"changed ({step['changed'] / self.n:.2%})",
                 f"    chance of staying {least:.4g} to {most:.4g}; expected frequencies are {kept}",
             ]
-        return "\n".join([*lines, "  no limit on identification is promised: that is what limit_identification does"])
+        return visible_lines(
+            [*lines, "  no limit on identification is promised: that is what limit_identification does"]
+        )
 
     def __repr__(self) -> str:
         columns = ", ".join("×".join(step.columns) for step in self.plan.steps)

@@ -30,6 +30,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from maskwell.errors import DataError, DemandError
+from maskwell.plain_text import visible_lines
 from maskwell.release.information import Optimum, most_informative
 from maskwell.release.vertices import Vector
 from maskwell.risk.assess import assess
@@ -71,7 +72,7 @@ class RiskTarget:
     def summary(self) -> str:
         """The choice in words, a line each."""
         cells = f"{self.optimum.design.k} {'cells' if len(self.columns) > 1 else 'categories'}"
-        return "\n".join(
+        return visible_lines(
             [
                 f"Most informative post-randomization of {' × '.join(self.columns)}, {cells}",
                 f"  {self.measure} before         {self.before:.4g} correct matches to expect",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from maskwell.plain_text import visible_lines
 from maskwell.risk.modelled import Modelled
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def summarize(report: RiskReport) -> str:
     """The lines of ``RiskReport.summary``."""
-    return "\n".join([*_file(report), "", *_population(report), *_diversity(report), "", *_keys(report)])
+    return visible_lines([*_file(report), "", *_population(report), *_diversity(report), "", *_keys(report)])
 
 
 def _file(report: RiskReport) -> Iterator[str]:

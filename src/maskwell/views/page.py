@@ -11,10 +11,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any, Literal
 
+from maskwell.plain_text import visible, visible_html
 from maskwell.views import style
 
 _POLICY = (
@@ -32,7 +32,7 @@ class Text:
     kind: Literal["plain", "lead", "note"] = "plain"
 
     def html(self) -> str:
-        return f'<p class="{self.kind}">{escape(self.text)}</p>'
+        return f'<p class="{self.kind}">{visible_html(self.text)}</p>'
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ class Facts:
     items: Sequence[tuple[str, str]]
 
     def html(self) -> str:
-        cells = "".join(f"<div><b>{escape(value)}</b><span>{escape(words)}</span></div>" for value, words in self.items)
+        cells = "".join(
+            f"<div><b>{visible_html(value)}</b><span>{visible_html(words)}</span></div>" for value, words in self.items
+        )
         return f'<div class="facts">{cells}</div>'
 
 
@@ -63,14 +65,16 @@ class Table:
             made = []
             for j, (cell, name) in enumerate(zip(cells, classes, strict=True)):
                 kind = f'th scope="{scope}"' if tag == "th" or j == 0 else "td"
-                made.append(f'<{kind} class="{name}">{escape(cell)}</{kind[:2]}>')
+                made.append(f'<{kind} class="{name}">{visible_html(cell)}</{kind[:2]}>')
             return f"<tr>{''.join(made)}</tr>"
 
         body = "".join(line(row, "td", "row") for row in self.rows)
         table = f"<table><thead>{line(self.header, 'th', 'col')}</thead><tbody>{body}</tbody></table>"
         if self.folded:
-            return f'<details><summary>{escape(self.caption)}</summary><div class="scroll">{table}</div></details>'
-        return f'<div class="caption">{escape(self.caption)}</div><div class="scroll">{table}</div>'
+            return (
+                f'<details><summary>{visible_html(self.caption)}</summary><div class="scroll">{table}</div></details>'
+            )
+        return f'<div class="caption">{visible_html(self.caption)}</div><div class="scroll">{table}</div>'
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,26 @@ class Figure:
         title = spec.pop("title", "")
         parts = title if isinstance(title, dict) else {"text": title}
         lines = parts.get("subtitle", [])
-        under = "<br>".join(escape(line) for line in ([lines] if isinstance(lines, str) else lines))
-        heading = f"<b>{escape(str(parts['text']))}</b>" if parts["text"] else ""
+        under = "<br>".join(visible_html(line) for line in ([lines] if isinstance(lines, str) else lines))
+        heading = f"<b>{visible_html(str(parts['text']))}</b>" if parts["text"] else ""
         spec.pop("$schema", None)
         spec["config"] = style.config("currentColor")
         spec["background"] = "transparent"
         # Text marks that name the ink of paper take the ink of the page.
-        text = json.dumps(spec, ensure_ascii=False).replace(f'"{style.INK}"', '"currentColor"')
+        text = json.dumps(_printed(spec), ensure_ascii=False).replace(f'"{style.INK}"', '"currentColor"')
         return (
             f'<figure><figcaption>{heading}<span>{under}</span></figcaption><div class="chart"></div>'
             f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script></figure>'
         )
+
+
+def _printed(spec: Any) -> Any:
+    """A chart's specification with every text in it made visible; its own line breaks stay."""
+    if isinstance(spec, dict):
+        return {_printed(key): _printed(value) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [_printed(item) for item in spec]
+    return "\n".join(map(visible, spec.split("\n"))) if isinstance(spec, str) else spec
 
 
 Block = Text | Facts | Table | Figure
@@ -108,15 +121,15 @@ class Section:
     blocks: Sequence[Block] = field(default_factory=tuple)
 
     def html(self) -> str:
-        heading = f"<h2>{escape(self.heading)}</h2>" if self.heading else ""
+        heading = f"<h2>{visible_html(self.heading)}</h2>" if self.heading else ""
         return f"<section>{heading}{''.join(block.html() for block in self.blocks)}</section>"
 
 
 def page(title: str, sections: Sequence[Section], *, lead: str = "", footer: str = "") -> str:
     """The whole page as text. A lone chart names itself: without ``lead`` the title is not repeated on the page."""
-    header = f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(lead)}</p></header>" if lead else ""
+    header = f"<header><h1>{visible_html(title)}</h1><p class='lead'>{visible_html(lead)}</p></header>" if lead else ""
     body = "".join(section.html() for section in sections)
-    ending = f"<footer>{escape(footer)}</footer>" if footer else ""
+    ending = f"<footer>{visible_html(footer)}</footer>" if footer else ""
     has_charts = any(isinstance(block, Figure) for section in sections for block in section.blocks)
     scripts = f"<script>{_bundle()}</script>\n<script>{_asset('page.js')}</script>" if has_charts else ""
     return (
@@ -124,7 +137,7 @@ def page(title: str, sections: Sequence[Section], *, lead: str = "", footer: str
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>{_asset('page.css')}</style>\n</head>\n"
+        f"<title>{visible_html(title)}</title>\n<style>{_asset('page.css')}</style>\n</head>\n"
         f"<body>\n<main>{header}{body}{ending}</main>\n"
         "<noscript><p>The charts need JavaScript; every number is in the tables.</p></noscript>\n"
         f"{scripts}\n</body>\n</html>\n"

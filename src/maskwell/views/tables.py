@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from maskwell.designs import Design
 from maskwell.designs.labels import shown, text_of
 from maskwell.inference import Estimate
+from maskwell.plain_text import visible
 from maskwell.views.wording import privacy_words
 
 if TYPE_CHECKING:
@@ -39,9 +40,16 @@ def show(view: RenderableType) -> None:
     import sys
 
     from rich.console import Console
+    from rich.text import Text
+
+    class PlainConsole(Console):
+        """Text is shown as it is, whoever wrote it: no markup, no control characters, no marks of direction."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible(text), **options)
 
     width = None if sys.stdout.isatty() else _WIDTH_OF_A_PIPE
-    Console(width=width, markup=False, highlight=False, emoji=False).print(view)
+    PlainConsole(width=width, markup=False, highlight=False, emoji=False).print(view)
 
 
 def precision_words(worth: float) -> str:
