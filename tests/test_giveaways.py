@@ -54,6 +54,16 @@ def test_rows_and_numbers_in_the_order_of_a_region_tell_it() -> None:
     ]
 
 
+def test_a_number_that_only_some_have_is_no_order() -> None:
+    """Those with a value of their own are mostly of one region, in whatever order they are taken."""
+    random = np.random.default_rng(7)
+    region = random.integers(10, size=N)
+    some = random.random(N) < 0.2
+    region[some] = np.where(random.random(some.sum()) < 0.8, 3, region[some])
+    income = np.where(some, random.permutation(N) + 1, 0)
+    assert found(table() | {"region": region, "income": income}) == []
+
+
 @pytest.mark.parametrize(
     ("name", "made"),
     [

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.release.staying import Staying, is_plain, staying_columns
 from maskwell.risk.columns import Coded, Ints, encode, read_columns
@@ -133,7 +134,7 @@ def _by_group(column: Staying, changed: dict[str, Coded]) -> Iterator[Giveaway]:
         cells, counts = np.unique(groups * own.size + own.codes[rows], return_counts=True)
         # A record's chance of meeting its own value in another member.
         agreeing = float((counts * (counts - 1) / (sizes[cells // own.size] - 1)).sum() / len(rows))
-        if _above_chance(agreeing, own) >= ALIKE:
+        if _above_chance(agreeing, own.codes[rows]) >= ALIKE:
             yield Giveaway(column.name, name, agreeing, "group")
 
 
@@ -149,17 +150,18 @@ def _by_order(column: Staying | None, changed: dict[str, Coded]) -> Iterator[Giv
         # Records with one value of the column are a group, which is another matter.
         apart = np.diff(column.codes[near]) != 0
     for name, own in changed.items():
-        steps = np.diff(own.codes[near].astype(np.int64))[apart]
+        codes = own.codes[near].astype(np.int64)
+        steps = np.diff(codes)[apart]
         if len(steps) < _LEAST:
             continue
         agreeing = float((steps == 0).mean())
         in_order = float(max((steps >= 0).mean(), (steps <= 0).mean()))
-        if _above_chance(agreeing, own) >= NEAR or in_order >= CERTAIN:
+        if _above_chance(agreeing, codes[1:][apart]) >= NEAR or in_order >= CERTAIN:
             yield Giveaway(None if column is None else column.name, name, max(agreeing, in_order), "order")
 
 
-def _above_chance(agreeing: float, column: Coded) -> float:
-    """How far agreement exceeds that of two records at random, as a share of what it could."""
-    shares = np.bincount(column.codes) / len(column.codes)
+def _above_chance(agreeing: float, codes: NDArray[Any]) -> float:
+    """How far agreement exceeds that of two of these records at random, as a share of what it could."""
+    shares = np.bincount(codes) / len(codes)
     by_chance = float(shares @ shares)
     return (agreeing - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
