@@ -11,6 +11,7 @@ from maskwell.designs import BlockEntry, catalogue
 from maskwell.designs.block_catalogue import fewest_blocks, hadamard_matrix, hadamard_orders
 from maskwell.designs.block_choice import points_to_keep
 from maskwell.designs.finite_fields import field, prime_powers
+from maskwell.views.findings import findings
 from tests.block_helpers import FANO, SMALL, on_entry, symmetric
 
 
@@ -138,8 +139,10 @@ def test_an_embedding_says_its_price(k: int) -> None:
         design, best = mw.designs.block(k, epsilon=epsilon), mw.designs.minimax(k, epsilon=epsilon)
         embedding = design.embedding
         if embedding is None:
+            assert (design.points, design.block_size) == (k, best.sizes[0])
             continue
-        assert embedding.points == design.points > k
+        assert (embedding.points, embedding.block_size) == (design.points, design.block_size) != (k, best.sizes[0])
+        assert embedding.best_size == best.sizes[0]
         assert embedding.added_variance == design.added_variance
         assert embedding.symmetric_added_variance == pytest.approx(best.added_variance, rel=1e-9)
         assert 1 <= embedding.ratio == pytest.approx(design.added_variance / best.added_variance, rel=1e-9)
@@ -148,6 +151,33 @@ def test_an_embedding_says_its_price(k: int) -> None:
         bound = design.exact_parity()
         exact = [symmetric(k, entry.q, bound).added_variance for entry in fewest_blocks(catalogue(k, k))]
         assert design.added_variance <= min(exact) * (1 + 1e-3 * design.communication_bits)
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "size", "best_size", "price"), [(15, 0.3, 7, 6, 0.00416), (21, 1.0, 5, 6, 0.00498)]
+)
+def test_another_block_size_has_its_price_too(k: int, epsilon: float, size: int, best_size: int, price: float) -> None:
+    """Where the points are the categories but blocks of the best size do not exist."""
+    design = mw.designs.block(k, epsilon=epsilon)
+    assert not design.embedded
+    embedding = design.embedding
+    assert embedding is not None
+    assert (embedding.points, embedding.block_size, embedding.best_size) == (k, size, best_size)
+    bound = design.exact_parity()
+    assert embedding.added_variance == pytest.approx(symmetric(k, size, bound).added_variance, rel=1e-12)
+    assert embedding.symmetric_added_variance == pytest.approx(symmetric(k, best_size, bound).added_variance, rel=1e-12)
+    assert embedding.ratio - 1 == pytest.approx(price, abs=5e-6)
+    shown = [row for rows in findings(mw.audit(design)).values() for row in rows if row.name == "price of blocks"]
+    assert [row.value for row in shown] == [f"{100 * price:.3g} %"]
+
+
+def test_without_a_price_nothing_is_shown() -> None:
+    for design in (mw.designs.block(7, gamma=1.5), mw.designs.block(7, l=3), mw.designs.minimax(7, gamma=1.5)):
+        assert not [r for rows in findings(mw.audit(design)).values() for r in rows if r.name == "price of blocks"]
+    larger = mw.designs.block(21, l=4).embedding
+    assert larger is not None
+    assert (larger.block_size, larger.best_size) == (5, 4)
+    assert larger.ratio == pytest.approx(17 / 12)
 
 
 @pytest.mark.parametrize("k", [3, 4, 6, 7, 8, 10, 12, 15, 20, 33])

@@ -66,9 +66,10 @@ def block(
     """Report a block of a balanced block design: as precise as sets drawn at random, with far fewer reports.
 
     With ``epsilon`` or ``gamma`` a block is γ times likelier if it holds the truth; with ``l`` it always does and has
-    at least l categories. Where no design of the catalogue has as many points as there are categories, some points of
-    a larger one are used, and ``.embedding`` says what that costs; a report that is one bit shorter is then taken to
-    be worth a thousandth of the added variance. ``construction`` names one entry of ``catalogue`` instead.
+    at least l categories. Where no design of the catalogue has as many points as there are categories and blocks of
+    the best size, some points of a larger one are used, or blocks of another size, and ``.embedding`` says what that
+    costs; a report that is one bit shorter is then taken to be worth a thousandth of the added variance.
+    ``construction`` names one entry of ``catalogue`` instead.
 
     >>> [sorted(members) for members in block(7, gamma=1.5).report_labels()[:3]]
     [[0, 2, 3], [1, 3, 4], [0, 1, 5]]

@@ -26,7 +26,7 @@ from maskwell.designs.base import Matrix, Method, Scores, Vector
 from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rows import RowDesign, RowScores
 from maskwell.designs.subsets import SubsetDesign
-from maskwell.designs.symmetric import local_diversity, minimax
+from maskwell.designs.symmetric import direct, local_diversity, minimax
 from maskwell.errors import DesignError, EstimationError
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL, BlockPlan, code_type
@@ -36,13 +36,16 @@ Members = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Embedding:
-    """What it costs to use some points of a larger block design, beside the best symmetric design for the categories.
+    """What it costs that no block design has the points and the size that would be best.
 
-    ``ratio`` is the added variance over the symmetric design's.
+    Some points of a larger design are used then (``points`` is above the number of categories), or blocks of another
+    size than ``best_size``, or both. ``ratio`` is the added variance over that of the best symmetric design for the
+    categories, whose sets have the best size.
     """
 
     points: int
     block_size: int
+    best_size: int
     added_variance: float
     symmetric_added_variance: float
     ratio: float
@@ -151,17 +154,25 @@ class BlockDesign(RowDesign):
         parity = self.exact_parity()
         if isinstance(parity, Fraction):
             return minimax(self.categories, gamma=parity)
-        return local_diversity(
-            self.categories, l=self.demand.l if isinstance(self.demand, LocalDiversity) else self.diversity()
-        )
+        least = self.demand.l if isinstance(self.demand, LocalDiversity) else self.diversity()
+        return local_diversity(self.categories, l=least) if least > 1 else direct(self.categories)
 
     @property
     def embedding(self) -> Embedding | None:
-        """The price of using a larger block design; None where the points are the categories."""
-        if not self.embedded:
+        """The price of a larger block design or of another block size; None where there is none to pay.
+
+        >>> from maskwell.designs import block
+        >>> block(7, gamma=1.5).embedding is None
+        True
+        """
+        if not self.estimable:
+            return None  # at a parity of 1 no design is best
+        (best_size,) = self.symmetric.sizes
+        if not self.embedded and self.block_size == best_size:
             return None
         best = self.symmetric.added_variance
-        return Embedding(self.points, self.block_size, self.added_variance, best, self.added_variance / best)
+        ratio = self.added_variance / best if best else math.inf
+        return Embedding(self.points, self.block_size, best_size, self.added_variance, best, ratio)
 
     @property
     def communication_bits(self) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from maskwell.auditing import Audit
 from maskwell.auditing.blackwell import improve
 from maskwell.auditing.facts import worth
+from maskwell.designs import BlockDesign
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError, EstimationError
 from maskwell.views.breach import EXAMPLE, at_most
@@ -137,6 +138,7 @@ def _precision(audit: Audit) -> list[Finding]:
         Finding("condition number", figure(audit.condition_number), "largest over smallest singular value"),
         Finding("reports to merge", f"{audit.proportional_rows:,}", "they repeat what other reports say"),
     ]
+    rows += _price_of_blocks(audit.design)
     improved = _improved(audit)
     if improved is not None:
         rows.insert(
@@ -145,6 +147,21 @@ def _precision(audit: Audit) -> list[Finding]:
     if audit.trace is not None:
         rows.append(Finding("trace", figure(audit.trace), "sum of the chances to report the truth as it is"))
     return rows
+
+
+def _price_of_blocks(design: Design) -> list[Finding]:
+    """What a block design adds beside the best symmetric one, if anything."""
+    price = design.embedding if isinstance(design, BlockDesign) else None
+    if price is None:
+        return []
+    points = f"{price.points} points for {design.k} categories, " if price.points > design.k else ""
+    return [
+        Finding(
+            "price of blocks",
+            f"{100 * (price.ratio - 1):.3g} %",
+            f"more added variance than sets of the best size, {price.best_size}: {points}blocks of {price.block_size}",
+        )
+    ]
 
 
 def _improved(audit: Audit) -> float | None:
