@@ -34,7 +34,7 @@ def test_added_variance_is_the_symmetric_designs() -> None:
             assert design.column_distance() == pytest.approx(same_size.column_distance(), rel=1e-12)
             assert design.diversity() == same_size.diversity()
             assert design.parity == pytest.approx(same_size.parity, rel=1e-12)
-                assert (design.embedding is None) == (design.symmetric.sizes == (entry.q,))
+            assert (design.embedding is None) == (design.symmetric.sizes == (entry.q,))
 
 
 @pytest.mark.parametrize("v", range(3, 14))
