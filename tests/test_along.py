@@ -90,9 +90,9 @@ def test_means_and_variances_are_those_of_the_draws(of: list[str]) -> None:
 
 def test_a_column_that_moves_along_no_longer_shows_who_moved() -> None:
     people = told()
-    staying = limit_identification(people, KEYS, 0.5, "sex", seed=2)
+    staying = limit_identification(people, KEYS, 0.5, "sex", blocks="whole", seed=2)
     assert {"born", "quarter"} <= set(telltales(staying, rows_in_order=False).deciding)
-    moving = limit_identification(people, KEYS, 0.5, "sex", along=["born", "quarter"], seed=2)
+    moving = limit_identification(people, KEYS, 0.5, "sex", along=["born", "quarter"], blocks="whole", seed=2)
     moving.check()
     assert moving.attack().surest[2].share_right < staying.attack().surest[2].share_right - 0.1
     # The limit is that of the keys, and so are the moves.

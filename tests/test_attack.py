@@ -29,7 +29,7 @@ def attacked(true: pd.DataFrame, released: pd.DataFrame, **options: Any) -> Atta
 @cache
 def made() -> tuple[pd.DataFrame, pd.DataFrame]:
     true = associated()
-    return true, limit_identification(true, KEYS, 0.5, "sex", seed=3).table
+    return true, limit_identification(true, KEYS, 0.5, "sex", blocks="whole", seed=3).table
 
 
 @cache
@@ -143,7 +143,7 @@ def test_values_shared_by_a_few_are_not_lost_in_bands() -> None:
     household = np.empty(len(true), int)
     household[order] = np.random.default_rng(8).permutation(len(true))[np.arange(len(true)) // 3]
     people = true[KEYS].assign(household=household)
-    attack = attacked(people, limit_identification(people, KEYS, 0.5, "sex", seed=3).table)
+    attack = attacked(people, limit_identification(people, KEYS, 0.5, "sex", blocks="whole", seed=3).table)
     assert stats.binom.sf(attack.surest[0].right - 1, attack.surest[0].cells, attack.base_rate) < 1e-6
 
 

@@ -29,7 +29,7 @@ def persons() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def release(persons: pd.DataFrame) -> Release:
-    return limit_identification(persons, KEYS, 0.395, WITHIN, seed=5)
+    return limit_identification(persons, KEYS, 0.395, WITHIN, blocks="whole", seed=5)
 
 
 @pytest.fixture(scope="module")

@@ -76,12 +76,14 @@ def test_a_number_that_only_some_have_is_no_order() -> None:
 def test_columns_that_nearly_decide_a_key_show_who_moved(name: str, made: Any) -> None:
     people = population(4000)[["person", "sex", "age", "area", "income"]]
     people[name] = made(people, np.random.default_rng(6))
-    release = limit_identification(people, ["sex", "age", "area"], 0.5, "sex", seed=1)
+    release = limit_identification(people, ["sex", "age", "area"], 0.5, "sex", blocks="whole", seed=1)
     assert telltales(release, rows_in_order=False).deciding == (name,)
     with pytest.raises(DataError, match=f"{name}.*accept"):
         release.check()
     release.check(accept=name)
-    without = limit_identification(people.drop(columns=name), ["sex", "age", "area"], 0.5, "sex", seed=1)
+    without = limit_identification(
+        people.drop(columns=name), ["sex", "age", "area"], 0.5, "sex", blocks="whole", seed=1
+    )
     assert telltales(without, rows_in_order=False).warnings() == []
     without.check()
 
@@ -148,7 +150,7 @@ def test_a_key_gives_a_record_its_place_whatever_the_order_of_the_input() -> Non
 
 def test_a_plan_knows_its_key() -> None:
     people = population(3000)
-    made = limit_identification(people, KEYS, 0.5, "sex", key=bytes(32), ids="person")
+    made = limit_identification(people, KEYS, 0.5, "sex", blocks="whole", key=bytes(32), ids="person")
     plan = ReleasePlan.from_json(made.plan.to_json())
     with pytest.raises(DataError, match="not the one that the plan was drawn with"):
         plan.apply(people, key=bytes(31) + b"1", ids="person")  # type: ignore[attr-defined]

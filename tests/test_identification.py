@@ -42,7 +42,7 @@ def persons() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def release(persons: pd.DataFrame) -> Release:
-    return limit_identification(persons, KEYS, 0.395, WITHIN, seed=5)
+    return limit_identification(persons, KEYS, 0.395, WITHIN, blocks="whole", seed=5)
 
 
 # θ and the exact audit.
@@ -217,7 +217,7 @@ def test_a_plan_can_be_stored_and_repeated(persons: pd.DataFrame, release: Relea
 
 
 def test_a_dry_run_gives_plan_and_audit(persons: pd.DataFrame, release: Release) -> None:
-    plan, audit = plan_identification(persons, KEYS, 0.395, WITHIN)
+    plan, audit = plan_identification(persons, KEYS, 0.395, WITHIN, blocks="whole")
     assert plan == release.plan
     assert audit.to_dict() == release.audit.to_dict()
     assert "holds" in release.summary()

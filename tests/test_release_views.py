@@ -31,7 +31,7 @@ def persons() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def release(persons: pd.DataFrame) -> Release:
-    return limit_identification(persons, KEYS, 0.3955, WITHIN, merge="merge", seed=SEED)
+    return limit_identification(persons, KEYS, 0.3955, WITHIN, merge="merge", blocks="whole", seed=SEED)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def secrets_of(release: Release) -> dict[str, set[str]]:
 @pytest.fixture(scope="module")
 def disguised(release: Release) -> Release:
     """Another true file, limit, seed and outcome that happen to lead to the same released file."""
-    other = limit_identification(release.table, KEYS, 0.41, WITHIN, merge="merge", seed=3)
+    other = limit_identification(release.table, KEYS, 0.41, WITHIN, merge="merge", blocks="whole", seed=3)
     assert other.setup.blocks.cells.size != release.setup.blocks.cells.size
     assert other.changed_records != release.changed_records
     return dataclasses.replace(other, table=release.table)

@@ -56,6 +56,14 @@ def release(
             "--block-size", help="About how many combinations a small block has: 3, or more if --xi needs it."
         ),
     ] = None,
+    compare_blocks: Annotated[
+        bool,
+        typer.Option(
+            "--compare-blocks",
+            help="Try every way of forming blocks on this file, attack each trial, and show how they compare, on the "
+            "internal report too. With --dry-run, before you choose.",
+        ),
+    ] = False,
     pram: Annotated[
         str | None, typer.Option("--pram", help="Instead of --keys: post-randomize these columns, as one.")
     ] = None,
@@ -124,6 +132,7 @@ def release(
       maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --within age=18,65 --dry-run
       maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --within age=18,65 \\
         -o released.dta --plan plan.json --internal internal.html --external external.html
+      maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --dry-run --compare-blocks
       maskwell release persons.csv --pram area --diagonal 0.9 --strata sex -o released.csv
       maskwell release persons.dta --replay plan.json --key-file secret.key --ids person -o again.dta
     """
@@ -138,7 +147,12 @@ def release(
     _check_files(targets, inputs, dry_run, publish_limit)
     method = _method(
         {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together}
-        | {"--blocks": blocks, "--block-size": block_size, "--along": along},
+        | {
+            "--blocks": blocks,
+            "--block-size": block_size,
+            "--compare-blocks": compare_blocks or None,
+            "--along": along,
+        },
         {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
         {"--replay": replay},
     )
@@ -155,7 +169,8 @@ def release(
         if method == "--keys":
             asked = _limit(file, keys, xi, (within, exempt), merge, together)
             file.require(names_from(along), "--along")
-            asked = replace(asked, blocks=blocks, block_size=block_size, along=tuple(names_from(along)))
+            formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
+            asked = replace(asked, **formed, along=tuple(names_from(along)))
             done = limit(file, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
             done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance, dry_run)
@@ -306,7 +321,13 @@ def _write(
     jobs: dict[str, Callable[[BinaryIO], object]] = {
         "--plan": text(lambda: done.plan.to_json()),
         "--internal": text(
-            lambda: internal_page(done.release, of=tables, rows_in_order=keep_order, file_warnings=file_warnings)
+            lambda: internal_page(
+                done.release,
+                of=tables,
+                rows_in_order=keep_order,
+                file_warnings=file_warnings,
+                compared=done.compared,
+            )
         ),
         "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
         # Last, so that the released file is there only if everything else is.
@@ -326,7 +347,7 @@ def _write(
 _STAGES = 4
 _OPTIONS = {
     "^(within|exempt|keys|blocks|along) ": r"--\1 ",
-    "^block_size(?==| )": "--block-size",
+    "^block_size(?=[= ])": "--block-size",
     'blocks="mixed"': "--blocks mixed",
     "^of ": "--variance ",
     'pass merge="merge"': "add --merge",

@@ -8,7 +8,7 @@ from typing import Any
 from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
 from maskwell.microdata import Microdata
-from maskwell.release import PramRelease, Release, ReleasePlan
+from maskwell.release import BlockComparison, PramRelease, Release, ReleasePlan
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Limit:
     blocks: str | None = None
     block_size: int | None = None
     along: tuple[str, ...] = ()
+    compare: bool = False
+    """Whether to compare all ways of forming blocks."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Outcome:
     """Whether the draws are thrown away."""
     redrawn: bool = False
     """Whether a stored plan was carried out with draws other than those of old."""
+    compared: BlockComparison | None = None
+    """Ways of forming blocks side by side, if that was asked for."""
 
     @property
     def seed(self) -> int | None:
@@ -74,6 +78,7 @@ class Outcome:
 
 def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
+    from maskwell.release import compare_blocks
     from maskwell.release.forming import DEFAULT_WAY
     from maskwell.release.forming import Chance as ChanceOfBlocks
     from maskwell.release.identification import carry_out
@@ -86,11 +91,15 @@ def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Ca
     further = asked.blocks or DEFAULT_WAY, asked.block_size, asked.along
     request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *further)
     setup = prepare(data.table, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
+    compared = None
+    if asked.compare:
+        same = {"exempt": asked.exempt, "merge": merge, "together": asked.together, "along": asked.along}
+        compared = compare_blocks(data.table, asked.keys, asked.xi, asked.within, **same, seed=chance.seed, show=show)
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
     if dry_run:
-        return Outcome(plan_of(setup), done, rehearsed=True)
+        return Outcome(plan_of(setup), done, rehearsed=True, compared=compared)
     _refuse_above_limit(done)
-    return Outcome(done.plan, done)
+    return Outcome(done.plan, done, compared=compared)
 
 
 def _refuse_above_limit(done: Release) -> None:

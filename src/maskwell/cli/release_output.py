@@ -22,6 +22,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     lines = _planned(release) if outcome.rehearsed and isinstance(release, Release) else release.summary().splitlines()
     if isinstance(release, Release) and not outcome.rehearsed:
         lines += _uniques(data, release)
+    lines += [outcome.compared.summary()] if outcome.compared else []
     lines += _added(outcome, tables)
     lines += [f"beware: {words}" for words in found.telltales.warnings()]
     if len(data.table) > _MOST_COMPARED:
@@ -58,6 +59,7 @@ def as_json(
         "fingerprint": outcome.plan.fingerprint,
         "randomness": sorted(_randomness(outcome)),
         **figures,
+        "compared_blocks": outcome.compared.to_dict() if outcome.compared else None,
         "added_variance": [
             {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
             for each in added

@@ -16,7 +16,7 @@ def _growth(margin: bool) -> float:
     added = []
     for n in (100, 200):
         table = {"half": [i % 2 for i in range(n)], "number": list(range(n))}
-        release = limit_identification(table, keys=["half", "number"], xi=0.395, seed=1)
+        release = limit_identification(table, keys=["half", "number"], xi=0.395, blocks="whole", seed=1)
         found = release.added_variance(["half"] if margin else ["half", "number"])
         added.append(n**2 * float(found.of_proportions[0]))
     return added[1] / added[0]

@@ -1,5 +1,6 @@
 """Release: a microdata file after post-randomization, with its risk before and after."""
 
+from maskwell.release.block_comparison import BlockComparison, compare_blocks
 from maskwell.release.identification import Release, limit_identification, plan_identification
 from maskwell.release.information import Optimum, Price, most_informative, price_of_restriction
 from maskwell.release.neighbours import band, by_distance
@@ -13,6 +14,8 @@ __all__ = [
     "limit_identification",
     "plan_identification",
     "Release",
+    "compare_blocks",
+    "BlockComparison",
     "pram",
     "band",
     "by_distance",

@@ -15,12 +15,19 @@ from numpy.typing import NDArray
 
 from maskwell.errors import DataError
 from maskwell.release.blocks import Blocks
-from maskwell.release.likeness import Picture, keys_picture, points, profile_picture, staying_picture
-from maskwell.release.log_ratios import View, views, views_of_keys
+from maskwell.release.likeness import (
+    Picture,
+    columns_to_compare,
+    keys_picture,
+    points,
+    profile_picture,
+    staying_picture,
+)
+from maskwell.release.log_ratios import views_of_keys
 from maskwell.release.microaggregation import group_sizes, microaggregate
 from maskwell.release.order import random_order
-from maskwell.release.staying import is_plain, ranked, staying_columns
-from maskwell.risk.columns import Coded, Ints, read_columns
+from maskwell.release.staying import is_plain, ranked
+from maskwell.risk.columns import Coded, Ints
 
 WHOLE = "whole"
 WAYS: Mapping[str, str] = {
@@ -34,7 +41,7 @@ WAYS: Mapping[str, str] = {
     "mixed": "small blocks of cells that are alike in both and in the keys: against both, and values move least",
 }
 """The ways, with what each is for."""
-DEFAULT_WAY = WHOLE
+DEFAULT_WAY = "profile"
 DEFAULT_SIZE = 3
 
 _CONTEXT = " blocks"
@@ -141,7 +148,7 @@ def _alike(cast: Cast, way: str, show: Progress | None) -> Gather:
 
 def _pictures(cast: Cast, way: str) -> list[Picture]:
     names = [column.name for column in cast.keys]
-    columns = _compared(cast.table, [*names, *cast.aside])
+    columns = columns_to_compare(cast.table, [*names, *cast.aside])
     of_keys = keys_picture(cast.keys, cast.codes)
     if not columns:
         return [of_keys]
@@ -149,15 +156,3 @@ def _pictures(cast: Cast, way: str) -> list[Picture]:
     of_records = staying_picture(cast.cell_of_row, columns)
     predicted = profile_picture(cast.cell_of_row, views, columns)
     return {"staying": [of_records], "profile": [predicted], "mixed": [of_records, predicted, of_keys]}[way]
-
-
-def _compared(table: Any, without: Sequence[str]) -> list[View]:
-    """The columns that stay, in bands where they have many values; names and numbers of records have no likeness."""
-    import pyarrow as pa
-
-    found = []
-    for column in staying_columns(table, without):
-        measured = pa.types.is_floating(read_columns(table, [column.name])[column.name].type)
-        if 1 < column.size < len(column.codes) or measured:
-            found.append(views(column)[-1])
-    return [view for view in found if view.size > 1]

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.release.log_ratios import View
-from maskwell.risk.columns import Coded, Floats, Ints
+from maskwell.release.log_ratios import View, views
+from maskwell.release.staying import staying_columns
+from maskwell.risk.columns import Coded, Floats, Ints, read_columns
 
 _COMPONENTS = 24
 """Principal components that are kept of a picture."""
@@ -58,6 +61,18 @@ def _components(picture: Picture, cells: Ints) -> Floats:
     return found
 
 
+def columns_to_compare(table: Any, without: Sequence[str]) -> list[View]:
+    """The columns that stay, in bands where they have many values; names and numbers of records have no likeness."""
+    import pyarrow as pa
+
+    found = []
+    for column in staying_columns(table, without):
+        measured = pa.types.is_floating(read_columns(table, [column.name])[column.name].type)
+        if 1 < column.size < len(column.codes) or measured:
+            found.append(views(column)[-1])
+    return [view for view in found if view.size > 1]
+
+
 def staying_picture(cell_of_row: Ints, columns: Sequence[View]) -> Picture:
     """The levels of each cell's own records, by their shares. All columns weigh alike, rare levels more."""
     records = np.bincount(cell_of_row)
@@ -81,15 +96,20 @@ def profile_picture(cell_of_row: Ints, keys: Sequence[View], columns: Sequence[V
     for i, key in enumerate(keys):
         of_cell[cell_of_row, i] = key.codes
 
+    @cache
+    def ratios(i: int, at: int) -> Floats:
+        key, column = keys[i], columns[at]
+        pairs = np.bincount(key.codes * column.size + column.codes, minlength=key.size * column.size)
+        counts = pairs.reshape(key.size, column.size)
+        expected = counts.sum(axis=1, keepdims=True) * _shares(column)
+        return np.asarray(np.log((counts + _SMOOTHING) / (expected + _SMOOTHING)))
+
     def draw(cells: Ints) -> Iterator[Floats]:
-        for column in columns:
-            shares, total = _shares(column), np.zeros((len(cells), column.size))
-            for i, key in enumerate(keys):
-                pairs = np.bincount(key.codes * column.size + column.codes, minlength=key.size * column.size)
-                counts = pairs.reshape(key.size, column.size)
-                expected = counts.sum(axis=1, keepdims=True) * shares
-                total += np.log((counts + _SMOOTHING) / (expected + _SMOOTHING))[of_cell[cells, i]]
-            yield total * np.sqrt(shares)
+        for at, column in enumerate(columns):
+            total = np.zeros((len(cells), column.size))
+            for i in range(len(keys)):
+                total += ratios(i, at)[of_cell[cells, i]]
+            yield total * np.sqrt(_shares(column))
 
     return draw
 
@@ -99,7 +119,7 @@ def keys_picture(keys: Sequence[Coded], codes: NDArray[np.integer]) -> Picture:
 
     def draw(cells: Ints) -> Iterator[Floats]:
         for column, own in zip(keys, codes.T, strict=True):
-            values = _numbers(column)
+            values = numbers_of(column)
             if values is None:
                 values = np.eye(min(column.size, _CATEGORIES))[np.minimum(_by_frequency(own), _CATEGORIES - 1)]
             spread = float(values[own].var(axis=0).sum())
@@ -112,7 +132,7 @@ def _shares(column: View) -> Floats:
     return np.bincount(column.codes, minlength=column.size) / len(column.codes)
 
 
-def _numbers(column: Coded) -> Floats | None:
+def numbers_of(column: Coded) -> Floats | None:
     """The values of a key of numbers, text that spells them included; nothing if it holds codes or other text."""
     try:
         values = np.array([[math.nan if label is None else float(label)] for label in column.labels])

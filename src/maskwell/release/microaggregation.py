@@ -60,25 +60,26 @@ def _widest(points: Floats) -> Floats:
 
 
 def _mdav(points: Floats, sizes: Sequence[int]) -> list[Ints]:
-    left = np.arange(len(points))
+    left, rows = points - points.mean(axis=0), np.arange(len(points))
+    squares = np.einsum("ij,ij->i", left, left)
     groups: list[Ints] = []
-    middle = points.mean(axis=0)
-    for i, size in enumerate(sizes):
-        if i == len(sizes) - 1:
-            groups.append(left)
-            break
-        # Every second group starts at the point that lies farthest from the last one.
-        centre = middle if i % 2 == 0 else points[groups[-1][0]]
-        first = left[int(np.argmax(_distances(points[left], centre)))]
-        distances = _distances(points[left], points[first])
-        distances[left == first] = -1
-        near = np.argsort(distances, kind="stable")[:size]
-        groups.append(left[near])
-        left = np.delete(left, near)
+    first = 0
+    for i, size in enumerate(sizes[:-1]):
+        n = len(points) - sum(sizes[:i])
+        # Every second group starts at the point that lies farthest from the last one, the others from the centre.
+        if i % 2 == 0:
+            first = int(np.argmax(squares[:n]))
+        centre = left[first].copy()
+        distances = squares[:n] - 2 * (left[:n] @ centre)
+        distances[first] = -np.inf
+        group = np.argpartition(distances, size - 1)[:size] if size < n else np.arange(n)
+        groups.append(rows[group])
+        # The taken points give their places to the last ones, so that nothing else has to move.
+        kept = n - size
+        holes, movers = group[group < kept], np.setdiff1d(np.arange(kept, n), group)
+        for own in (left, squares, rows):
+            own[holes] = own[movers]
+        if i % 2 == 0:
+            first = int(np.argmax(squares[:kept] - 2 * (left[:kept] @ centre)))
+    groups.append(rows[: sizes[-1]].copy())
     return groups
-
-
-def _distances(points: Floats, centre: Floats) -> Floats:
-    apart = points - centre
-    squares: Floats = np.einsum("ij,ij->i", apart, apart)
-    return squares

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from maskwell.release import Release
+from maskwell.release import BlockComparison, Release
+from maskwell.release.block_comparison import READING
 from maskwell.release.deciding import combinations_nobody_had, telltales
 from maskwell.release.forming import WAYS
 from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
@@ -27,7 +28,13 @@ _MOST_BLOCKS = 200
 _MATCHES = 4
 
 
-def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool, file_warnings: Sequence[str]) -> str:
+def identification_page(
+    release: Release,
+    of: Sequence[Any],
+    rows_in_order: bool,
+    file_warnings: Sequence[str],
+    compared: BlockComparison | None,
+) -> str:
     """The page as text."""
     plan, audit = release.plan, release.audit
     found = telltales(release, rows_in_order=rows_in_order)
@@ -43,6 +50,7 @@ def identification_page(release: Release, of: Sequence[Any], rows_in_order: bool
         intruders_section(release),
         _demand(release),
         _proof(release),
+        *([compared_blocks(compared)] if compared else []),
         _sensitive(release),
         *before_and_after(release, of, risk),
         _replay(release),
@@ -211,6 +219,14 @@ def _audited(block: BlockAudit) -> list[str]:
     sizes = [f"{block.cells:,}", composition, f"{block.records:,}"]
     all_counts = f"{'' if block.all_counts.exact else '≥ '}{float(block.all_counts.risk):.6f}"
     return [*sizes, f"{float(block.risk):.6f}", where, all_counts]
+
+
+def compared_blocks(compared: BlockComparison) -> Section:
+    """Ways of forming blocks side by side."""
+    header, rows = compared.lines()
+    caption = "Every way of forming blocks, tried on this file; the trials were thrown away"
+    table = Table(caption, header, rows, "<" + ">" * (len(header) - 1))
+    return Section("Ways of forming blocks", [table, *map(Text, READING)])
 
 
 def _sensitive(release: Release) -> Section:

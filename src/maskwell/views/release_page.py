@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.release import PramRelease, Release
+from maskwell.release import BlockComparison, PramRelease, Release
 from maskwell.release.public import public_view
 from maskwell.views.external_release import external_sections
 from maskwell.views.internal_identification import identification_page
@@ -19,16 +19,19 @@ def internal_page(
     of: Sequence[Any] = (),
     rows_in_order: bool = True,
     file_warnings: Sequence[str] = (),
+    compared: BlockComparison | None = None,
 ) -> str:
     """Everything about a release, for the custodian alone: proof, sensitive cells, before and after, how to repeat it.
 
     ``of`` lists tables whose added variance is shown, each written as ``added_variance`` takes it. ``rows_in_order``
     says whether the file is given away in the order of its rows, which the page then looks at too. ``file_warnings``
-    are shown beside the others: what the written file tells besides its values.
+    are shown beside the others: what the written file tells besides its values. ``compared`` is what ``compare_blocks``
+    found for the same table.
     """
     _check(release)
-    make = identification_page if isinstance(release, Release) else pram_page
-    return make(release, of, rows_in_order, file_warnings)  # type: ignore[arg-type]
+    if isinstance(release, Release):
+        return identification_page(release, of, rows_in_order, file_warnings, compared)
+    return pram_page(release, of, rows_in_order, file_warnings)
 
 
 def external_page(release: Release | PramRelease, *, publish_limit: bool = False, of: Sequence[Any] = ()) -> str:
