@@ -81,7 +81,7 @@ def test_groups_that_move_as_one_are_attacked_as_one() -> None:
     people = associated(2000)
     homes = people.loc[people.index.repeat(2)].reset_index(drop=True).assign(home=np.repeat(range(2000), 2))
     one, two = (
-        limit_identification(table, KEYS, 0.5, "sex", together="home", seed=3).attack()
+        limit_identification(table, KEYS, 0.5, "sex", together="home", blocks="whole", seed=3).attack()
         for table in (people.assign(home=range(2000)), homes)
     )
     assert one.shown_once == two.shown_once

@@ -96,7 +96,8 @@ def run(size: Size) -> Result:
 
 
 def _release(file: pd.DataFrame, seed: int, **options: str) -> Release:
-    return limit_identification(file, KEYS, 0.5, "sex", seed=seed, **options)  # type: ignore[arg-type]
+    asked = {"blocks": "whole"} | options
+    return limit_identification(file, KEYS, 0.5, "sex", seed=seed, **asked)  # type: ignore[arg-type]
 
 
 def _dealt_out(file: pd.DataFrame, seed: int) -> pd.DataFrame:

@@ -42,8 +42,7 @@ def run(size: Size) -> Result:
             f"sampled). The default ({DEFAULT_WAY}, {DEFAULT_SIZE} cells) leaves somebody who has the released file "
             "alone with fewer right ones among the surest 5, 20 and 50 % of the cells shown once than one block for "
             "each partition set does, moves numbers less far, and keeps associations nearer to what they were. Shares "
-            "of right guesses are means over releases with fixed seeds; that each of these orders is due to chance is "
-            "less likely than 1e-6, as they lie several standard errors apart."
+            "of right guesses are means over releases with fixed seeds, so that the outcome is fixed too."
         ),
         sizes={"records": len(table), "releases of each kind": _DRAWS[size], "seed": _SEED},
         findings=_findings(whole, chosen),

@@ -10,6 +10,7 @@ from tests.evidence import (
     masking,
     parity,
     release_attack,
+    release_blocks,
     replicated_survey,
     sampler,
     sums,
@@ -29,4 +30,5 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "release_attack": release_attack.run,
     "independence_size": independence_size.run,
     "independence_power": independence_power.run,
+    "release_blocks": release_blocks.run,
 }
