@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from maskwell.release import theta_for
+from maskwell.release import plan_identification, theta_for
 from maskwell.release.all_counts import MOST_OUTCOMES, _by_integral, audit_all_counts, outcomes
 from maskwell.release.identification_audit import audit_block
 from maskwell.release.moves import move_plan
@@ -121,3 +121,12 @@ def test_the_figure_is_what_an_intruder_reaches_in_simulated_releases() -> None:
     right = float((ones[:, 0] == 0).mean())
     risk = float(audit_all_counts({1: 3}, theta).risk)
     assert abs(right - risk) < 4.9 * np.sqrt(risk * (1 - risk) / len(ones))
+
+
+def test_a_figure_that_is_no_proof_does_not_make_the_limit_hold() -> None:
+    """Sixty singletons at ξ = .36: what was tried stays below the limit, but not all outcomes were."""
+    _, audit = plan_identification({"n": list(range(60))}, "n", 0.36, blocks="whole")
+    assert not audit.all_counts.exact
+    assert audit.all_counts.risk < audit.xi
+    assert audit.holds
+    assert not audit.holds_for_all_counts

@@ -191,11 +191,12 @@ def plan_of(setup: Setup) -> IdentificationPlan:
     """The plan that a setup amounts to."""
     blocks = []
     codes, counts = setup.cells.codes[:, :-1], setup.cells.counts
+    described = {members: tuple(map(setup.parts.describe, members)) for members in set(setup.blocks.sets)}
     for i, members in enumerate(setup.blocks.sets):
         cells = setup.blocks.cells[setup.blocks.starts[i] : setup.blocks.starts[i + 1]]
         blocks.append(
             Block(
-                tuple(setup.parts.describe(s) for s in members),
+                described[members],
                 tuple(map(tuple, codes[cells].tolist())),
                 tuple(counts[cells].tolist()),
             )

@@ -76,7 +76,9 @@ def _mdav(points: Floats, sizes: Sequence[int]) -> list[Ints]:
         groups.append(rows[group])
         # The taken points give their places to the last ones, so that nothing else has to move.
         kept = n - size
-        holes, movers = group[group < kept], np.setdiff1d(np.arange(kept, n), group)
+        stays = np.ones(size, bool)
+        stays[group[group >= kept] - kept] = False
+        holes, movers = group[group < kept], kept + np.flatnonzero(stays)
         for own in (left, squares, rows):
             own[holes] = own[movers]
         if i % 2 == 0:
