@@ -30,7 +30,9 @@ LAYERS = (
     {"auditing"},
     {"inference"},
     {"designs", "reports", "report_files", "report_seal", "report_text", "tally"},
-    {"sampling", "demands", "breach_bound", "microdata"},
+    {"sampling", "demands", "breach_bound"},
+    {"tables"},
+    {"microdata"},
     {"arithmetic", "errors", "frames", "limits", "plain_text", "strict_json", "whole_files"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}

@@ -8,11 +8,16 @@ from maskwell.plain_text import visible
 
 
 class MaskwellError(ValueError):
-    """Base of all errors that name a mistake in the input."""
+    """Base of all errors that name a mistake in the input.
 
-    def __init__(self, message: str = "") -> None:
+    ``parameter`` is the name of the argument that the error is about, as the function that was called spells it; None
+    where it is about no argument. The command line names its option from it.
+    """
+
+    def __init__(self, message: str = "", parameter: str | None = None) -> None:
         # Names and labels of files stand in messages; none of them may act on a terminal or start a line.
         super().__init__(visible(message))
+        self.parameter = parameter
 
 
 class DemandError(MaskwellError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from maskwell.designs.labels import shown
 from maskwell.errors import EstimationError
+from maskwell.tables.labels import shown
 
 if TYPE_CHECKING:
     from maskwell.auditing.report import Audit

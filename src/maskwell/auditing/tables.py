@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.labels import shown
 from maskwell.errors import DesignError
+from maskwell.tables.labels import shown
 
 TOLERANCE = 1e-9  # relative, of every verdict about the order of designs
 # A verdict never asks for more than 1e-15 in absolute terms: that is where the arithmetic of doubles ends.

@@ -23,6 +23,7 @@ from maskwell.cli.compare import compare
 from maskwell.cli.estimate import estimate
 from maskwell.cli.hypotheses import hypothesis
 from maskwell.cli.mask import mask
+from maskwell.cli.options import naming_options
 from maskwell.cli.output import in_options
 from maskwell.cli.plan import plan
 from maskwell.cli.release import release
@@ -73,8 +74,8 @@ def _front_door(
 
 
 for command in (plan, mask, estimate, audit, compare, designs, risk, release, reproduce, demo):
-    app.command()(command)
-app.command("test")(hypothesis)
+    app.command()(naming_options(command))
+app.command("test")(naming_options(hypothesis))
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -1,9 +1,4 @@
-"""From the cells of a column to a design's categories and to record ids. Errors name data rows, never a cell.
-
-Cells are matched to labels by their text, so that a CSV file and a Parquet file with the same content mask alike:
-whole numbers in any usual spelling (7, +7, 7.0), true and false in either case or as 1 and 0. An empty cell, a null and
-NaN are missing; the text "NA" or "NaN" is not, unless ``--na`` says so.
-"""
+"""The column of true values and the column of record ids of a file, a batch at a time. Errors name data rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,42 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.cli.output import CommandError
-from maskwell.designs.labels import Label, shown
 from maskwell.errors import DataError
 from maskwell.sampling.entropy import fresh_key
 from maskwell.sampling.ids import count_repeated_blocks, count_repeated_numbers, read_ids, text_blocks
-
-_WHOLE = r"^\s*\+?(-?)0*([0-9]{1,19})(?:\.0*)?\s*$"
-
-
-def as_text(column: Any, name: str) -> Any:
-    """A column as Arrow text, null where the cell is null or NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_floating(column.type):
-            column = pc.if_else(column.is_null(nan_is_null=True), None, column)
-        return column.cast(pa.string())
-    except pa.ArrowException:
-        raise DataError(
-            f"column {name!r} is of type {column.type}, which has no text to match with labels; cast it first."
-        ) from None
-
-
-def _spelled(text: Any, kind: type) -> Any:
-    """Cells in the one spelling that the labels have."""
-    import pyarrow.compute as pc
-
-    if kind is int:
-        return pc.replace_substring_regex(text, _WHOLE, r"\1\2")
-    if kind is bool:
-        lower = pc.utf8_lower(pc.utf8_trim_whitespace(text))
-        return pc.replace_substring_regex(pc.replace_substring_regex(lower, "^1$", "true"), "^0$", "false")
-    return text
+from maskwell.tables.labels import Label, shown
+from maskwell.tables.matching import Column, Matcher, as_column, as_text, whole_spelling
 
 
 @dataclass
@@ -56,38 +20,21 @@ class Answers:
     name: str
     labels: tuple[Label, ...]
     keep_missing: bool = False
-    markers: Sequence[str] = ()
+    na: Sequence[str] = ()
     rows: int = 0
     missing: int = 0
-    _spellings: Any = field(init=False, repr=False)
-    _categories: Any = field(init=False, repr=False)
-    _gaps: Any = field(init=False, repr=False)
+    _matcher: Matcher = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        import pyarrow as pa
+        self._matcher = Matcher(self.labels, self.na)
 
-        kind = type(self.labels[0])
-        spellings = [str(c).lower() if kind is bool else str(c) for c in self.labels]
-        self._spellings = pa.array(spellings, pa.string())
-        # In the spelling of the labels: 7, 07 and +7.0 are all the label 7.
-        spelled = _spelled(pa.array(self.markers, pa.string()), kind).to_pylist()
-        clash = [marker for marker, own in zip(self.markers, spelled, strict=True) if own in spellings]
-        if clash:
-            raise CommandError(f"--na {clash[0]!r} is a category of the design, so it cannot mean missing as well.")
-        self._categories = pa.array(self.labels)
-        # A design that declares the empty label asks for empty cells to be a category of their own.
-        self._gaps = pa.array([*self.markers, *([] if "" in self.labels else [""])], pa.string())
-
-    def read(self, column: Any) -> Any:
-        """A batch as an Arrow dictionary array over the labels, null where the answer is missing."""
-        import pyarrow as pa
+    def read(self, column: Any) -> Column:
+        """The categories of a batch."""
         import pyarrow.compute as pc
 
-        text = as_text(column, self.name)
-        absent = pc.or_(text.is_null(), pc.is_in(text, value_set=self._gaps))
-        codes = pc.index_in(_spelled(text, type(self.labels[0])), value_set=self._spellings)
+        codes, absent = self._matcher.match(column, f"the cells of column {self.name!r} are")
         unknown = pc.and_(codes.is_null(), pc.invert(absent))
-        seen = self.rows + len(text)
+        seen = self.rows + len(column)
         if pc.any(unknown).as_py():
             raise DataError(
                 f"column {self.name!r} holds a label that the design does not know, {self._where(unknown, seen)}; "
@@ -98,8 +45,9 @@ class Answers:
                 f"column {self.name!r} has missing values, {self._where(absent, seen)}; use --missing keep to leave "
                 "those reports empty, or declare a category for them."
             )
-        self.rows, self.missing = seen, self.missing + pc.sum(absent).as_py()
-        return pa.DictionaryArray.from_arrays(pc.if_else(absent, None, codes), self._categories)
+        n_absent = pc.sum(absent).as_py() or 0
+        self.rows, self.missing = seen, self.missing + n_absent
+        return as_column(codes, absent, n_absent)
 
     def _where(self, flags: Any, seen: int) -> str:
         import pyarrow.compute as pc
@@ -137,7 +85,7 @@ class RecordIds:
             self._refuse(column.is_null(), "is empty")
             ids = column.to_numpy(zero_copy_only=False)
         else:
-            text = as_text(column, self.name)
+            text = as_text(column, f"the ids in column {self.name!r} are")
             self._refuse(pc.or_(text.is_null(), pc.equal(text, "").fill_null(True)), "is empty")
             ids = self._numbers(text) if self.whole_numbers else read_ids(text)
         self._seen.append(ids if isinstance(ids, np.ndarray) else text_blocks(ids, self._hash_key))
@@ -148,7 +96,7 @@ class RecordIds:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        spelled = _spelled(text, int)
+        spelled = whole_spelling(text)
         self._refuse(pc.invert(pc.match_substring_regex(spelled, "^-?[0-9]{1,18}$")), "is no whole number below 10^18")
         return spelled.cast(pa.int64()).to_numpy(zero_copy_only=False)
 
@@ -180,8 +128,8 @@ def distinct_labels(columns: Iterator[Any], name: str, most: int) -> list[Label]
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         typed = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
-        cells = pc.unique(column if typed else as_text(column, name)).drop_null().to_pylist()
-        found.update(cell for cell in cells if cell != "")
+        cells = column if typed else as_text(column, f"the cells of column {name!r} are")
+        found.update(cell for cell in pc.unique(cells).drop_null().to_pylist() if cell != "")
         if len(found) > most:
             raise DataError(f"column {name!r} holds more than {most:,} different values; name the categories yourself.")
     return sorted(found)

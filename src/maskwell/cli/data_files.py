@@ -13,8 +13,8 @@ from typing import Any
 
 from maskwell.cli.csv_columns import Dialect, read_csv
 from maskwell.cli.output import STANDARD, CommandError
-from maskwell.designs.labels import shown
 from maskwell.errors import DataError
+from maskwell.tables.labels import shown
 
 _BATCH_ROWS = 1 << 17
 _TEXT, _PARQUET, _ARROW = (".csv", ".tsv"), (".parquet", ".pq"), (".arrow", ".feather", ".ipc")

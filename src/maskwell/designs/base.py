@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from maskwell.arithmetic import log_above
 from maskwell.demands import Demand
-from maskwell.designs.labels import Label, Missing, as_labels, read_column, shown
 from maskwell.errors import DataError, DesignError
 from maskwell.limits import MATRIX_CELLS, MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible, visible_html
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan, draw
+from maskwell.tables.labels import Label, as_labels, shown
+from maskwell.tables.matching import Missing, read_column
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports

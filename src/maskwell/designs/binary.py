@@ -9,11 +9,11 @@ from typing import Any
 from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design
 from maskwell.designs.explicit import build
-from maskwell.designs.labels import as_labels
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.errors import DesignError
 from maskwell.limits import MOST_BITS
+from maskwell.tables.labels import as_labels
 
 Chance = float | Fraction
 YES_NO = ("yes", "no")

@@ -23,13 +23,13 @@ from maskwell.demands import LocalDiversity
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.block_catalogue import BlockEntry, catalogue, fewest_blocks
 from maskwell.designs.blocks import BlockDesign, Members
-from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import split_at_parity
 from maskwell.designs.symmetric import Categories, Number, _claim, minimax_size
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL
+from maskwell.tables.labels import Label, as_labels
 
 # Where the best size does not fit, a report that is one bit shorter is worth so much of the added variance.
 _WORTH_OF_A_BIT = 1e-3

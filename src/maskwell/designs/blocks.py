@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
 from maskwell.designs.base import Matrix, Method, Scores, Vector
-from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.rows import RowDesign, RowScores
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import direct, local_diversity, minimax
 from maskwell.errors import DesignError, EstimationError
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL, BlockPlan, code_type
+from maskwell.tables.labels import Label, as_labels
 
 Members = NDArray[np.bool_]
 

@@ -21,12 +21,12 @@ from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
 from maskwell.designs.base import Matrix, Method
-from maskwell.designs.labels import Label, as_labels, shown
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
 from maskwell.designs.rows import RowDesign, refuse_many_columns, refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
+from maskwell.tables.labels import Label, as_labels, shown
 
 Subset = frozenset[int]
 

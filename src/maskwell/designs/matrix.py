@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from maskwell.designs import stored
 from maskwell.designs.base import Matrix
-from maskwell.designs.labels import Label, as_labels, check_reports
 from maskwell.designs.rounding import row_parity
 from maskwell.designs.rows import RowDesign, farthest_columns, refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
+from maskwell.tables.labels import Label, as_labels, check_reports
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from maskwell.designs import stored
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
-from maskwell.designs.labels import Missing
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.limits import MOST_CATEGORIES, MOST_STEPS
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
+from maskwell.tables.matching import Missing
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
-from maskwell.designs.labels import Label, shown
 from maskwell.errors import DesignError, EstimationError
 from maskwell.limits import MOST_COLUMNS, MOST_WEIGHTS
 from maskwell.sampling.plans import Packed, code_type
+from maskwell.tables.labels import Label, shown
 
 _RANK_TOLERANCE = 1e-12
 _NAMED_CONTRASTS = 3

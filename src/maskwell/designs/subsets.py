@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from maskwell.designs import stored
 from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
-from maskwell.designs.labels import as_labels, shown
 from maskwell.errors import DesignError, EstimationError
 from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
+from maskwell.tables.labels import as_labels, shown
 
 
 def refuse_many_for_sets(k: int) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Method, Vector
-from maskwell.designs.labels import Missing, as_arrow
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.linear import LinearEstimate, as_tally, estimate
 from maskwell.inference.result import Estimate
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
+from maskwell.tables.columns import as_arrow
+from maskwell.tables.matching import Missing
 from maskwell.tally import Tally
 
 _ROUND_OFF = 1e-9

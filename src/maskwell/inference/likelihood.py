@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.labels import shown
 from maskwell.designs.product import ProductDesign
 from maskwell.designs.rows import RowDesign
 from maskwell.designs.subsets import SubsetDesign
@@ -31,6 +30,7 @@ from maskwell.inference.report_rows import Rows, rows_of
 from maskwell.inference.result import Contrast, ContrastScores, Estimate, contrast_vector
 from maskwell.inference.simplex import project
 from maskwell.sampling.plans import Packed
+from maskwell.tables.labels import shown
 from maskwell.tally import Tally
 
 Kind = Literal["wald", "profile", "bootstrap"]

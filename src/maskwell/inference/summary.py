@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maskwell.designs.labels import text_of
 from maskwell.plain_text import visible_lines
+from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
     from maskwell.inference.result import Estimate

@@ -45,6 +45,8 @@ class Layout:
     encoding: str = "utf-8"
     mark: bytes = b""
     """The byte order mark."""
+    na: tuple[str, ...] = ()
+    """Texts that mean missing, besides the empty cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +89,22 @@ class Microdata:
 
         column = self.table.column(name)
         return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+    def cells(self, name: str) -> Any:
+        """A column as it is matched with the labels of a design: of a CSV file the texts of its cells, else the values.
+
+        So ``design.mask(data.cells("x"))`` reads what ``maskwell mask FILE --column x`` reads.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.layout is None:
+            return self.values(name)
+        spelled = self.variable(name).codes
+        texts = unquoted(spelled)
+        absent = pc.is_in(texts, value_set=pa.array([*self.layout.na], pa.string()))
+        entries = pc.if_else(absent, pa.scalar(None, pa.string()), texts)
+        return pa.DictionaryArray.from_arrays(self.table.column(name).combine_chunks().indices, entries)
 
     def category(self, name: str) -> Any:
         """A column as a dictionary of labels in their order, each once; None if it holds no categories.
@@ -175,6 +193,14 @@ class Microdata:
 
     def __repr__(self) -> str:
         return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"
+
+
+def unquoted(spelled: Any) -> Any:
+    """The texts of the cells of a CSV file, which may stand in quotes."""
+    import pyarrow.compute as pc
+
+    inner = pc.replace_substring(pc.utf8_slice_codeunits(spelled, 1, -1), '""', '"')
+    return pc.if_else(pc.starts_with(spelled, '"'), inner, spelled)
 
 
 def _held(column: Any, variable: Variable) -> set[Any]:

@@ -23,9 +23,9 @@ import numpy as np
 from maskwell.arithmetic import fraction
 from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.conditional import ConditionalDesign, conditional
-from maskwell.designs.labels import Label, as_labels, shown
 from maskwell.errors import DesignError, EstimationError
 from maskwell.planning.spread import respondents
+from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tally import Tally
 
 MOST_REAL = 12

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.designs.conditional import ConditionalDesign, conditional
-from maskwell.designs.labels import Label, as_labels, read_column, shown
 from maskwell.designs.product import ProductDesign
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.inference import Contrast, Estimate
+from maskwell.tables.labels import Label, as_labels, shown
+from maskwell.tables.matching import read_column
 
 _SEPARATOR = ", "
 _LP_TOLERANCE = 1e-9

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from maskwell.demands import LDP
-from maskwell.designs.labels import Label, as_labels
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.errors import DesignError
 from maskwell.plain_text import visible_lines
@@ -27,6 +26,7 @@ from maskwell.release.branch_and_bound import search
 from maskwell.release.relaxation import information
 from maskwell.release.vertices import Vector, families
 from maskwell.sampling.plans import TOTAL
+from maskwell.tables.labels import Label, as_labels
 
 _SUM_TOLERANCE = 1e-6
 # Below it, a gap is rounding.

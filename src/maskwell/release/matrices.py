@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design
-from maskwell.designs.labels import shown
 from maskwell.errors import DataError, DesignError
 from maskwell.release.information import Optimum
 from maskwell.release.invariant import balanced_flows, drifting, mutual_flows, two_stage
 from maskwell.release.neighbours import kernel
 from maskwell.release.transitions import Transition, stage
+from maskwell.tables.labels import shown
 
 _TOLERANCE = Fraction(1, 10**9)
 

@@ -5,7 +5,7 @@ of a message that begins with its length), many at once and without a detour thr
 `docs/sampling_format.md`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskwell.errors import DataError
 from maskwell.sampling.buffers import BUFFERS
+from maskwell.tables.columns import as_arrow, is_column, is_text, only_column
 
 Blocks = NDArray[np.uint32]
 """Four 32-bit words a record, the low one first."""
@@ -52,20 +53,19 @@ def _as_arrow(ids: Any) -> Any:
     """Any column of ids as one Arrow array of whole numbers, large text or large bytes."""
     import pyarrow as pa
 
-    if isinstance(ids, (str, bytes)) or not (isinstance(ids, Iterable) or hasattr(ids, "__arrow_c_array__")):
+    ids = only_column(ids, "ids")
+    if not is_column(ids):
         raise DataError(f"ids must be a column of ids, one per value; got {type(ids).__name__}.")
-    column = _converted(ids)
+    column = as_arrow(ids)
     if column is None:
         raise DataError(_WRONG_IDS)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     types = pa.types
     if types.is_integer(column.type):
         return column
     text, raw = _hashed_types()
-    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type):
+    if is_text(column.type):
         return column.cast(text)
     if types.is_binary(column.type) or types.is_large_binary(column.type) or types.is_fixed_size_binary(column.type):
         return column.cast(raw)
@@ -78,26 +78,6 @@ def _hashed_types() -> tuple[Any, Any]:
     import pyarrow as pa
 
     return pa.large_string(), pa.large_binary()
-
-
-def _converted(ids: Any) -> Any:
-    """An Arrow array, or None where Arrow refuses: its error would quote an id."""
-    import pyarrow as pa
-
-    try:
-        if isinstance(ids, (pa.Array, pa.ChunkedArray)):
-            return ids
-        if hasattr(ids, "__arrow_c_stream__"):
-            return pa.chunked_array(ids)
-        if hasattr(ids, "__arrow_c_array__"):
-            return pa.array(ids)
-        items = ids if hasattr(ids, "dtype") else list(ids)
-        try:
-            return pa.array(items)
-        except OverflowError:
-            return pa.array(items, pa.uint64())
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
 
 
 def _refuse(repeats: int, n: int) -> None:

@@ -10,8 +10,8 @@ from maskwell.auditing import Audit, explain
 from maskwell.auditing.explain import Audience
 from maskwell.designs.base import Design
 from maskwell.designs.claims import checked_parameters
-from maskwell.designs.labels import shown
 from maskwell.errors import DesignError
+from maskwell.tables.labels import shown
 from maskwell.views.audit import belief_chart, has_matrix_chart, matrix_chart
 from maskwell.views.breach import breach_chart
 from maskwell.views.findings import figure, findings, worth_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from maskwell.auditing import Audit
-from maskwell.designs.labels import shown
+from maskwell.tables.labels import shown
 from maskwell.views.findings import Finding, findings
 from maskwell.views.threats import GUIDE, threats
 from maskwell.views.wording import privacy_words

@@ -15,9 +15,9 @@ from maskwell.auditing import Audit, audit
 from maskwell.auditing.blackwell import Domination, dominates
 from maskwell.auditing.size_rules import SizeTransition
 from maskwell.designs.base import Design
-from maskwell.designs.labels import shown
 from maskwell.errors import DesignError
 from maskwell.planning import Match, match_added_variance
+from maskwell.tables.labels import shown
 from maskwell.views.findings import chance
 
 _SAME = 1e-9

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.labels import text_of
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.inference import Estimate
+from maskwell.tables.labels import text_of
 from maskwell.views import style
 from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words, simulation_words
 from maskwell.whole_files import complete_file

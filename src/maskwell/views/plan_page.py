@@ -7,8 +7,8 @@ import math
 from maskwell import designs
 from maskwell.auditing import audit, explain
 from maskwell.designs.base import Design
-from maskwell.designs.labels import shown
 from maskwell.planning import half_width, sample_size
+from maskwell.tables.labels import shown
 from maskwell.views.audit_page import headline, made_by, origin, outside, sentence, warnings
 from maskwell.views.breach import breach_chart
 from maskwell.views.frontier import frontier_chart

@@ -11,9 +11,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maskwell.designs import Design
-from maskwell.designs.labels import shown, text_of
 from maskwell.inference import Estimate
 from maskwell.plain_text import visible
+from maskwell.tables.labels import shown, text_of
 from maskwell.views.wording import privacy_words
 
 if TYPE_CHECKING:

@@ -1,0 +1,240 @@
+"""Which label does a cell mean? One rule, for columns of every library and files of every format.
+
+A cell is missing if it is null, NaN or an empty text; a design that has the empty label takes empty texts for that, and
+whoever reads a file may name further texts. Any other cell must mean a label:
+
+* labels that are text: the cell's text, letter by letter. A number, a truth value or a date has the text in which it is
+  plainly written: 7 (stored as 7.0 too), 0.5, true, 2026-01-31.
+* labels that are whole numbers: a number of that value, or a text that spells it: 7, +7, 07 and 7.0 all mean 7, with or
+  without spaces around. Labels that are numbers leave no doubt what such a text says; where 07 and 7 are to differ,
+  labels are text.
+* labels that are true and false: a truth value, or the text true or false in either case, 1 or 0. The numbers 1 and 0
+  are no truth values unless they are text, which has no type of its own.
+
+A category of pandas, Polars, Arrow, Stata or SPSS means its label, never the code that is stored for it. Errors name
+rows and counts, never a cell.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.errors import DataError
+from maskwell.tables.columns import as_arrow, is_column, is_text, only_column
+from maskwell.tables.labels import KINDS, Label, shown
+
+Missing = Literal["refuse", "keep"]
+Codes = NDArray[np.uint32]
+
+_WHOLE = r"^\s*\+?(-?)0*([0-9]{1,19})(?:\.0*)?\s*$"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of true values that can be read as codes, a range of rows at a time."""
+
+    n: int
+    codes: Callable[[int, int], Codes]
+    missing: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return self.n
+
+
+def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refuse") -> Column:
+    """Match values with labels; a missing value is an error unless ``missing="keep"``."""
+    check_missing(missing)
+    if isinstance(values, Column):
+        return values
+    array = _whole_numbers(values)
+    if array is not None and labels == tuple(range(len(labels))):
+        return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, labels))
+    return _matched(_as_arrow(values if array is None else array), labels, missing)
+
+
+def check_missing(missing: Any) -> None:
+    """An error unless this says what becomes of missing values."""
+    if missing not in ("refuse", "keep"):
+        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.')
+
+
+def _whole_numbers(values: Any) -> NDArray[Any] | None:
+    """A one-dimensional integer array without missing values, if that is what the values are."""
+    if isinstance(values, range):
+        return np.asarray(values)
+    if not isinstance(values, np.ndarray):
+        dtype = getattr(values, "dtype", None)
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
+            return None
+        values = values.to_numpy()
+    if values.ndim != 1:
+        raise DataError(f"values must be one column; got an array of shape {values.shape}.")
+    return values.astype(values.dtype.newbyteorder("="), copy=False) if values.dtype.kind in "iu" else None
+
+
+def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Label, ...]) -> Codes:
+    part = array[start:stop]
+    # Seen as unsigned, a negative number is large: one comparison finds everything outside 0 .. k-1.
+    if len(part) and part.view(part.dtype.str.replace("i", "u")).max() >= len(labels):
+        unknown = (array < 0) | (array >= len(labels))
+        raise _unknown(int(np.argmax(unknown)), int(unknown.sum()), len(array), labels)
+    return part.astype(np.uint32)
+
+
+def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> DataError:
+    return DataError(
+        f"values hold a label that the design does not know in {count} of {n} rows, first in row {row}; "
+        f"allowed labels: {shown(labels)}. Recode the column or declare the category."
+    )
+
+
+def _as_arrow(values: Any) -> Any:
+    """Any column of values as one Arrow array."""
+    column = only_column(values, "values")
+    if not is_column(column):
+        raise DataError(f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.")
+    converted = as_arrow(column)
+    if converted is None:
+        raise DataError("values are of mixed or unreadable type; make them text, or all numbers, or all true or false.")
+    return converted
+
+
+def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:
+    import pyarrow.compute as pc
+
+    n = len(array)
+    positions, absent = Matcher(labels).match(array, "values are")
+    unknown = pc.and_(pc.is_null(positions), pc.invert(absent))
+    n_unknown, n_absent = (pc.sum(flags).as_py() or 0 for flags in (unknown, absent))
+    if n_unknown:
+        raise _unknown(pc.index(unknown, True).as_py(), n_unknown, n, labels)
+    if n_absent and missing == "refuse":
+        raise DataError(
+            f"values are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
+            'pass missing="keep" to leave those reports empty, or recode them as a category of their own.'
+        )
+    return as_column(positions, absent, n_absent)
+
+
+def as_column(positions: Any, absent: Any, n_absent: int) -> Column:
+    """A column from what :meth:`Matcher.match` found, every cell of which means a label or is missing."""
+    codes = positions.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint32)
+    gone = absent.to_numpy(zero_copy_only=False) if n_absent else None
+    return Column(len(codes), lambda start, stop: codes[start:stop], gone)
+
+
+@dataclass(frozen=True)
+class Matcher:
+    """Finds the label that each cell means. ``na`` lists texts that mean missing, besides the empty one."""
+
+    labels: tuple[Label, ...]
+    na: Sequence[str] = ()
+    _kind: type = field(init=False, repr=False)
+    _spellings: Any = field(init=False, repr=False)
+    _gaps: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        import pyarrow as pa
+
+        kind = type(self.labels[0])
+        spellings = [str(c).lower() if kind is bool else str(c) for c in self.labels]
+        gaps = [*self.na, *([] if "" in self.labels else [""])]
+        object.__setattr__(self, "_kind", kind)
+        object.__setattr__(self, "_spellings", pa.array(spellings, pa.string()))
+        object.__setattr__(self, "_gaps", pa.array(gaps, pa.string()))
+        known = self._spelled(pa.array(self.na, pa.string())).to_pylist()
+        clash = [text for text, spelled in zip(self.na, known, strict=True) if spelled in spellings]
+        if clash:
+            raise DataError(
+                f"na {clash[0]!r} is a category of the design, so it cannot mean missing as well.", parameter="na"
+            )
+
+    def match(self, array: Any, what: str) -> tuple[Any, Any]:
+        """The position of each cell's label, null where it means none, and which cells are missing.
+
+        An error about the column's type begins with ``what``, such as "values are".
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pa.types.is_dictionary(array.type):
+            return self._positions(array, what)
+        positions, absent = self._positions(array.dictionary, what)
+        return pc.take(positions, array.indices), pc.take(absent, array.indices).fill_null(True)
+
+    def _positions(self, array: Any, what: str) -> tuple[Any, Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        absent = array.is_null(nan_is_null=True)
+        if pa.types.is_null(array.type):
+            return pa.nulls(len(array), pa.int32()), absent
+        if not is_text(array.type) and self._kind is not str:
+            return self._by_value(array, what), absent
+        text = array if array.type in (pa.string(), pa.large_string()) else as_text(array, what)
+        absent = pc.or_(absent, pc.is_in(text, value_set=self._gaps.cast(text.type)))
+        found = pc.index_in(self._spelled(text), value_set=self._spellings.cast(text.type))
+        return pc.if_else(absent, pa.scalar(None, pa.int32()), found), absent
+
+    def _by_value(self, array: Any, what: str) -> Any:
+        """Numbers among labels that are numbers, truth values among those that are."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        types = pa.types
+        number = types.is_integer(array.type) or types.is_floating(array.type)
+        if not (number if self._kind is int else types.is_boolean(array.type)):
+            raise _unreadable(array.type, what, f"but the design's labels are {KINDS[self._kind]}")
+        if self._kind is bool:
+            return pc.index_in(array, value_set=pa.array(self.labels))
+        if types.is_uint64(array.type):
+            # Beyond the largest signed integer no label can match; null makes it unknown.
+            array = pc.if_else(pc.less_equal(array, pa.scalar(2**63 - 1, pa.uint64())), array, None)
+        wide = pa.float64() if types.is_floating(array.type) else pa.int64()
+        # Adding 0 makes one zero of the two that floating-point numbers have.
+        array = pc.add(array.cast(wide), 0) if types.is_floating(array.type) else array.cast(wide)
+        return pc.index_in(array, value_set=pa.array(self.labels, wide))
+
+    def _spelled(self, text: Any) -> Any:
+        """Texts in the one spelling that the labels have."""
+        import pyarrow.compute as pc
+
+        if self._kind is int:
+            return whole_spelling(text)
+        if self._kind is bool:
+            lower = pc.utf8_lower(pc.utf8_trim_whitespace(text))
+            return pc.replace_substring_regex(pc.replace_substring_regex(lower, "^1$", "true"), "^0$", "false")
+        return text
+
+
+def whole_spelling(text: Any) -> Any:
+    """Texts that spell a whole number, such as +07.0, as it is plainly written: 7; other texts as they are."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(pc.replace_substring_regex(text, _WHOLE, r"\1\2"), "^-0$", "0")
+
+
+def as_text(array: Any, what: str) -> Any:
+    """A column as Arrow text, null where a cell is null or NaN; ``what`` begins an error, such as "values are"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_floating(array.type):
+            array = pc.if_else(array.is_null(nan_is_null=True), None, array)
+        return array.cast(pa.large_string())
+    except pa.ArrowException:
+        raise _unreadable(array.type, what, "which have no text to match with labels") from None
+
+
+def _unreadable(kind: Any, what: str, why: str) -> DataError:
+    import pyarrow as pa
+
+    # A nested type would name the fields of a value.
+    found = f"nested ({str(kind).partition('<')[0]})" if pa.types.is_nested(kind) else f"of type {kind}"
+    return DataError(f"{what} {found}, {why}; cast the column first.")
