@@ -9,7 +9,15 @@ from scipy.stats import binom
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.inference.cramers_v import _added, _of_differences, corrected_v, phi_squared, plain_v
+from maskwell.inference.cramers_v import (
+    Seconds,
+    _of_differences,
+    added_noise,
+    corrected_v,
+    phi_squared,
+    plain_v,
+    sampled_v,
+)
 
 ALARM = 1e-6
 
@@ -38,7 +46,7 @@ def test_for_independent_open_answers_the_correction_is_that_of_the_degrees_of_f
     found = corrected_v(table, multinomial(table, 500))
     assert found is not None
     assert found.value == 0
-    noise = found._law.form.noise
+    noise = found.form.noise
     assert noise == pytest.approx(2 * 3 / 500, rel=1e-6)
 
 
@@ -57,7 +65,7 @@ def test_the_noise_is_half_the_second_derivative_times_the_covariance(share: flo
 
     at = table.ravel()
     second = [(phi(at + step * u) - 2 * phi(at) + phi(at - step * u)) / step**2 for u in vectors.T]
-    found = _added(table, covariance.reshape(3, 3, 3, 3), table.sum(axis=1), table.sum(axis=0))
+    found = added_noise(table, table.sum(axis=1), table.sum(axis=0), Seconds.of(covariance.reshape(3, 3, 3, 3)))
     assert found == pytest.approx(float(values @ second) / 2, rel=1e-4)
 
 
@@ -68,7 +76,9 @@ def test_at_independence_it_is_the_variance_of_the_differences() -> None:
     cells = (noise @ noise.T).reshape(3, 2, 3, 2)
     spread = np.einsum("ijij->ij", _of_differences(cells, rows, columns))
     independent = np.outer(rows, columns)
-    assert _added(independent, cells, rows, columns) == pytest.approx((spread / independent).sum(), rel=1e-9)
+    assert added_noise(independent, rows, columns, Seconds.of(cells)) == pytest.approx(
+        (spread / independent).sum(), rel=1e-9
+    )
 
 
 def test_where_one_decides_the_other_nothing_is_taken_off() -> None:
@@ -78,6 +88,21 @@ def test_where_one_decides_the_other_nothing_is_taken_off() -> None:
         assert found is not None
         assert found.value == pytest.approx(1)
         assert found.interval()[1] == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+def test_a_sample_of_open_answers_is_the_case_of_a_multinomial_covariance(share: float) -> None:
+    counts = np.rint(500 * coupled(np.array([0.5, 0.3, 0.2]), share))
+    table = counts / counts.sum()
+    sample, general = sampled_v(counts), corrected_v(table, multinomial(table, int(counts.sum())))
+    assert sample is not None
+    assert general is not None
+    seconds = Seconds.of(multinomial(table, int(counts.sum())).reshape(3, 3, 3, 3))
+    for one, other in zip(Seconds.of_sample(table, counts.sum()), seconds, strict=True):
+        assert one == pytest.approx(other, abs=1e-15)
+    assert sample.uncorrected == pytest.approx(general.uncorrected, abs=1e-9)
+    assert sample.value == pytest.approx(general.value, abs=0.01)
+    assert sample.interval() == pytest.approx(general.interval(), abs=0.01)
 
 
 def test_plain_v_is_that_of_the_counts() -> None:

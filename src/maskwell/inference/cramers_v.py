@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from maskwell.inference.intervals import normal_quantile
 Floats = NDArray[np.float64]
 
 _TURNS = 60
+_ROUND_OFF = 1e-12
 _LARGE = 1e4  # from this non-centrality on the law is normal
 
 
@@ -38,16 +39,16 @@ class CramersV:
     """V of the estimated table as it stands; above 1 where the table is mostly noise."""
     standard_error: float
     """By the delta method; infinite at V = 0, where there is no such thing: use ``interval``."""
-    _law: _Law
+    form: Quadratic
+    """What it was computed from."""
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The values of V that a two-sided test does not reject; they lie inside [0, 1], and never at 0 alone."""
         normal_quantile(level)  # refuses a level outside (0, 1)
         tail = (1 - level) / 2
-        form = self._law.form
         # A table that happens to lie nearer to independence than noise allows proves no less than one at its mean.
-        at_least = replace(form, observed=max(form.observed, form.noise))
-        return self._law.at(1 - tail), _Law(at_least).at(tail)
+        at_least = replace(self.form, observed=max(self.form.observed, self.form.noise))
+        return _Law(self.form).at(1 - tail), _Law(at_least).at(tail)
 
     def as_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The figures by name."""
@@ -81,11 +82,18 @@ class Quadratic:
     def corrected(self) -> float:
         return min(max(self.observed - self.noise_here, 0.0), float(self.most))
 
+    @property
+    def error(self) -> float:
+        """The standard error of the uncorrected V."""
+        spread = 2 * self.squares + self.corrected * self.growth
+        size = max(self.observed, self.noise)
+        return math.sqrt(spread / (4 * self.most * size)) if size > 0 else 0.0
+
     def v(self) -> CramersV:
         value = math.sqrt(self.corrected / self.most)
         spread = math.sqrt(2 * self.squares + self.corrected * self.growth)
         error = spread / (2 * self.most * value) if value > 0 else math.inf
-        return CramersV(value, math.sqrt(max(self.observed, 0.0) / self.most), error, _Law(self))
+        return CramersV(value, math.sqrt(max(self.observed, 0.0) / self.most), error, self)
 
 
 @dataclass(frozen=True)
@@ -176,6 +184,26 @@ def corrected_v(table: Floats, covariance: Floats) -> CramersV | None:
     return _form(table[kept], cells, rows[rows > 0], columns[columns > 0]).v()
 
 
+def sampled_v(counts: Any) -> CramersV | None:
+    """V of open answers, counted in a simple random sample; None if a variable has fewer than two categories.
+
+    >>> found = sampled_v([[30, 20], [20, 30]])
+    >>> round(found.value, 3), round(found.uncorrected, 3), [round(limit, 3) for limit in found.interval()]
+    (0.174, 0.2, [0.0, 0.392])
+    """
+    whole = np.asarray(counts, float)
+    table, n = occupied(whole), float(whole.sum())
+    if min(table.shape) < 2:
+        return None
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    observed, df = phi_squared(table), (len(rows) - 1) * (len(columns) - 1)
+    slope = phi_slope(table, rows, columns)
+    variance = float((table * slope**2).sum() - (table * slope).sum() ** 2) / n
+    here = added_noise(table, rows, columns, Seconds.of_sample(table, n))
+    growth = variance / observed if observed > _ROUND_OFF else 4 / n
+    return Quadratic(observed, df / n, here, df / n**2, growth, min(table.shape) - 1).v()
+
+
 def _form(table: Floats, cells: Floats, rows: Floats, columns: Floats) -> Quadratic:
     independent = np.outer(rows, columns)
     difference = table - np.outer(table.sum(axis=1), table.sum(axis=0))
@@ -185,18 +213,19 @@ def _form(table: Floats, cells: Floats, rows: Floats, columns: Floats) -> Quadra
     matrix = spread.reshape(y.size, y.size)
     observed, noise = float(y @ y), float(np.trace(matrix))
     most = min(table.shape) - 1
-    noise_here, true = noise, 0.0
-    growth = 4 * float(y @ matrix @ y) / observed if observed > 0 else 0.0
+    noise_here, true, seconds = noise, 0.0, Seconds.of(cells)
+    squares = float((matrix**2).sum())
+    growth = 4 * float(y @ matrix @ y) / observed if observed > _ROUND_OFF else 4 * squares / max(noise, _ROUND_OFF)
     for _ in range(3):
         # The second-order terms depend on the association, which is known only after they are taken off.
         true = min(observed - noise_here, observed, float(most))
         if true <= 0:
             break
         here = independent + math.sqrt(true / observed) * difference
-        noise_here = _added(here, cells, rows, columns)
+        noise_here = added_noise(here, rows, columns, seconds)
         slope = phi_slope(here, rows, columns).reshape(-1)
         growth = float(slope @ cells.reshape(y.size, y.size) @ slope) / true
-    return Quadratic(observed, noise, noise_here, float((matrix**2).sum()), max(growth, 0.0), most)
+    return Quadratic(observed, noise, noise_here, squares, max(growth, 0.0), most)
 
 
 def _of_differences(cells: Floats, rows: Floats, columns: Floats) -> Floats:
@@ -213,17 +242,50 @@ def _of_differences(cells: Floats, rows: Floats, columns: Floats) -> Floats:
     return twice
 
 
-def _added(table: Floats, cells: Floats, rows: Floats, columns: Floats) -> float:
+class Seconds(NamedTuple):
+    """Variances and covariances of cells and margins, as far as the mean of φ² depends on them; arrays like a table."""
+
+    cell: Floats
+    cell_and_row: Floats
+    cell_and_column: Floats
+    row: Floats
+    """By row."""
+    column: Floats
+    """By column."""
+    row_and_column: Floats
+
+    @staticmethod
+    def of(cells: Floats) -> Seconds:
+        """From the covariances of all cells."""
+        return Seconds(
+            np.einsum("ijij->ij", cells),
+            np.einsum("ijil->ij", cells),
+            np.einsum("ijkj->ij", cells),
+            np.diagonal(cells.sum(axis=(1, 3))),
+            np.diagonal(cells.sum(axis=(0, 2))),
+            cells.sum(axis=(1, 2)),
+        )
+
+    @staticmethod
+    def of_sample(table: Floats, n: float) -> Seconds:
+        """Of the shares in a simple random sample."""
+        rows, columns = table.sum(axis=1), table.sum(axis=0)
+        return Seconds(
+            table * (1 - table) / n,
+            table * (1 - rows[:, None]) / n,
+            table * (1 - columns) / n,
+            rows * (1 - rows) / n,
+            columns * (1 - columns) / n,
+            (table - np.outer(rows, columns)) / n,
+        )
+
+
+def added_noise(table: Floats, rows: Floats, columns: Floats, of: Seconds) -> float:
     """What noise adds to φ² on average at this table, to second order."""
     a, b = 1 / rows[:, None], 1 / columns
-    own = np.einsum("ijij->ij", cells)
-    with_row, with_column = np.einsum("ijil->ij", cells), np.einsum("ijkj->ij", cells)
-    row = np.diagonal(cells.sum(axis=(1, 3)))[:, None]
-    column = np.diagonal(cells.sum(axis=(0, 2)))
-    both = cells.sum(axis=(1, 2))
     terms = (
-        own * a * b
-        - 2 * table * a * b * (with_row * a + with_column * b)
-        + table**2 * a * b * (row * a**2 + column * b**2 + both * a * b)
+        of.cell * a * b
+        - 2 * table * a * b * (of.cell_and_row * a + of.cell_and_column * b)
+        + table**2 * a * b * (of.row[:, None] * a**2 + of.column * b**2 + of.row_and_column * a * b)
     )
     return float(terms.sum())

@@ -6,9 +6,10 @@ pair of categories, and
 
 .. math:: T = n \sum_{ij} w_i v_j \Big(\tfrac1n \sum_r s_{ri} t_{rj} - 1\Big)^2
 
-measures how far it is from that. For open answers T is Pearson's chi-square. It is the score test that is best on
-average over weak associations in which every pair of categories adds as much to :math:`\varphi^2`, it needs no fit of
-the joint table, and unlike a likelihood ratio it does not suffer from joint proportions that are estimated at 0.
+measures how far it is from that. For open answers T is Pearson's chi-square, except that a category which fewer than
+:math:`\sqrt n` people are in counts for less. It is the score test that is best on average over weak associations in
+which every pair of categories adds as much to :math:`\varphi^2`, it needs no fit of the joint table, and unlike a
+likelihood ratio it does not suffer from joint proportions that are estimated at 0.
 
 Shuffling one variable against the other leaves every report as likely as before, so the law of T over all shuffles is
 its law under independence. Its mean and variance are known exactly, and for many reports it is a weighted sum of
@@ -51,6 +52,10 @@ class Scored:
         reliable = _reliability(tally)
         self.weights: Vector = reliable * self.margin + (1 - reliable) / k
         self.mean: Vector = np.zeros(k)
+        largest = np.max([(self.centred(self.packed[c]) ** 2).max(axis=0) for c in self._chunks()], axis=0)
+        # A report of a category that fewer than the root of n people are in would outweigh all others: Pearson's
+        # chi-square of rare categories is decided by who happens to be in both.
+        self.weights = self.weights * np.minimum(1, math.sqrt(tally.n) / np.maximum(largest, 1))
         self.mean = sum((counts[c] @ self.centred(self.packed[c]) for c in self._chunks()), np.zeros(k)) / tally.n
         self.covariance: Matrix = np.zeros((k, k))
         self.fourth = 0.0

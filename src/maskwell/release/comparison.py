@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class Compared:
     variance: Floats
     """The exact variance of the released counts."""
     n: int
+    variance_of_sum: Callable[[Floats], float]
+    """The exact variance of the released counts times an array of weights like them."""
 
     @property
     def difference(self) -> Ints:
@@ -91,10 +94,15 @@ class Comparison:
         """The share of records with another value in any column."""
         return self.changed_records / self.n
 
-    @property
+    @cached_property
     def associations(self) -> tuple[Association, ...]:
         """Cramér's V of every compared pair of columns, before and after."""
-        return tuple(association(table) for table in self.tables.values() if min(table.before.shape) > 1)
+        variance = {name: table.variance for name, table in self.frequencies.items()}
+        return tuple(
+            association(table, (variance[pair[0]], variance[pair[1]]))
+            for pair, table in self.tables.items()
+            if min(table.before.shape) > 1
+        )
 
     @property
     def impossible(self) -> dict[tuple[str, str], int]:
@@ -139,7 +147,8 @@ class Comparison:
             most = max(found, key=lambda one: abs(one.after - one.before))
             lines.append(
                 f"  Cramér's V changes most for {' and '.join(most.columns)}: {most.before:.4f} to {most.after:.4f}, "
-                f"sampling error {most.sampling_error:.4f}"
+                f"with standard errors of {most.release_error:.4f} from the release and {most.sampling_error:.4f} from "
+                f"sampling; without the noise of the release {most.corrected:.4f}"
             )
         return visible_lines([*lines, f"  {self.matches}"])
 
@@ -156,20 +165,31 @@ def _lines(table: Compared) -> list[dict[str, Any]]:
 
 def compare_release(release: Release, columns: Sequence[str] | None) -> Comparison:
     """The comparison of a release that limits identification."""
-    from maskwell.release.identification_variance import moments
+    from maskwell.release.identification_variance import moments, sum_variance
 
-    keys, moving = release.plan.keys, release.setup.request.moving
-    return _compare(release.setup.table, release.table, moving, keys, columns, lambda f: moments(release.setup, f))
+    keys, setup = release.plan.keys, release.setup
+    channel = _Channel(lambda f: moments(setup, f), lambda f, weights: sum_variance(setup, f, weights))
+    return _compare(setup.table, release.table, setup.request.moving, keys, columns, channel)
 
 
 def compare_steps(release: PramRelease, columns: Sequence[str] | None) -> Comparison:
     """The comparison of post-randomized columns."""
-    from maskwell.release.pram_variance import moments
+    from maskwell.release.pram_variance import moments, sum_variance
 
     plan, original = release.plan, release.original
     moving = tuple(name for step in plan.steps for name in step.columns)
     known = tuple(dict.fromkeys((*moving, *(name for step in plan.steps for name in step.strata))))
-    return _compare(original, release.table, moving, known, columns, lambda f: moments(plan, original, f))
+    channel = _Channel(
+        lambda f: moments(plan, original, f), lambda f, weights: sum_variance(plan, original, f, weights)
+    )
+    return _compare(original, release.table, moving, known, columns, channel)
+
+
+class _Channel(NamedTuple):
+    """What is known of the released counts by any factors: their moments, and the variance of a weighted sum."""
+
+    moments: Callable[[Sequence[Factor]], Moments]
+    variance_of_sum: Callable[[Sequence[Factor], Floats], float]
 
 
 def _compare(
@@ -178,7 +198,7 @@ def _compare(
     moving: tuple[str, ...],
     keys: tuple[str, ...],
     columns: Sequence[str] | None,
-    moments: Callable[[Sequence[Factor]], Moments],
+    channel: _Channel,
 ) -> Comparison:
     left_out: dict[str, str] = {}
     true = {name: encode(array, name) for name, array in read_columns(original, moving).items()}
@@ -192,7 +212,7 @@ def _compare(
         factors = [before[name] for name in names]
         shape = tuple(f.size for f in factors)
         after = np.ravel_multi_index([codes.get(name, before[name].codes) for name in names], shape)
-        return _compared(factors, np.bincount(after, minlength=int(np.prod(shape))).reshape(shape), moments(factors))
+        return _compared(factors, np.bincount(after, minlength=int(np.prod(shape))).reshape(shape), channel)
 
     pairs: dict[tuple[str, str], Compared] = {}
     for pair in combinations(before, 2):
@@ -214,8 +234,9 @@ def _compare(
     )
 
 
-def _compared(factors: Sequence[Factor], after: Ints, found: Moments) -> Compared:
+def _compared(factors: Sequence[Factor], after: Ints, channel: _Channel) -> Compared:
     """The sparse cells of the moments as arrays with an axis for each column."""
+    found = channel.moments(factors)
 
     def dense(values: Any) -> Any:
         whole = np.zeros(after.shape, values.dtype)
@@ -224,7 +245,8 @@ def _compared(factors: Sequence[Factor], after: Ints, found: Moments) -> Compare
 
     names, levels = tuple(f.name for f in factors), tuple(f.levels for f in factors)
     figures = dense(found.counts), after, dense(found.expected), dense(found.variance)
-    return Compared(names, levels, *figures, n=int(found.counts.sum()))
+    n = int(found.counts.sum())
+    return Compared(names, levels, *figures, n=n, variance_of_sum=lambda w: channel.variance_of_sum(factors, w))
 
 
 def _others(

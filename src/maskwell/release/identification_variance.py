@@ -123,3 +123,66 @@ def _crossed(
         offset = np.arange(len(some)) - np.repeat(np.cumsum(length) - length, length)
         at = starts[block_of_kind[some]] + offset
         yield some, row[at], held[at]
+
+
+def sum_variance(setup: Setup, factors: Sequence[Factor], weights: Floats) -> float:
+    """The variance of the released counts of a table times ``weights``, an array with an axis for each factor.
+
+    Records move independently, those of one unit as one, so it is the sum over units of the variance of what a unit
+    adds: over pairs of its records of the covariance of their weights, each a function of where both move to.
+    """
+    if not len(setup.blocks):
+        return 0.0
+    moving = [f for f in factors if f.name in setup.request.moving]
+    fixed = [f for f in factors if f.name not in setup.request.moving]
+    keys, rest = partition(moving, setup.n), partition(fixed, setup.n)
+    levels = np.hstack([np.repeat(keys.levels, len(rest), axis=0), np.tile(rest.levels, (len(keys), 1))])
+    stored = [f.name for f in (*moving, *fixed)]
+    g = weights[tuple(levels[:, [stored.index(f.name) for f in factors]].T)].reshape(len(keys), len(rest))
+
+    cell_of_row, v_of_row = setup.cell_of_unit[setup.unit_of_row], rest.set_of_row
+    rows = np.flatnonzero(setup.block_of_cell[cell_of_row] >= 0)
+    together, first = group(
+        [setup.unit_of_row[rows], v_of_row[rows]], [len(setup.row_of_unit), len(rest)], len(rows)
+    )
+    weight, unit, v = np.bincount(together), setup.unit_of_row[rows[first]], v_of_row[rows[first]]
+    cell = setup.cell_of_unit[unit]
+    a_of_unit = keys.set_of_row[setup.row_of_unit]
+    go = float(setup.theta) / setup.cells.counts[cell]
+    step = go / (setup.blocks.sizes[setup.block_of_cell[cell]] - 1)
+    here = g[a_of_unit[unit], v]
+    mean = (1 - go) * here + step * _elsewhere(setup, a_of_unit, cell, g.T, v)
+    x, y = _within_units(unit)
+    # What two records add is a product of weights, which depends on where they are alike.
+    both, pair = group([v[x], v[y]], [len(rest), len(rest)], len(x))
+    products = g.T[v[x][pair]] * g.T[v[y][pair]]
+    second = (1 - go[x]) * here[x] * here[y] + step[x] * _elsewhere(setup, a_of_unit, cell[x], products, both)
+    return max(float((weight[x] * weight[y] * (second - mean[x] * mean[y])).sum()), 0.0)
+
+
+def _elsewhere(setup: Setup, a_of_unit: Ints, cell: Ints, values: Floats, kind: Ints) -> Floats:
+    """The sum over the other cells of each cell's block of the mean of ``values[kind, a]`` among their records."""
+    levels, blocks, counts = values.shape[1], setup.blocks, setup.cells.counts
+    movable = np.flatnonzero(setup.block_of_cell[setup.cell_of_unit] >= 0)
+    home = setup.cell_of_unit[movable]
+    pairs, where = np.unique(setup.block_of_cell[home] * levels + a_of_unit[movable], return_inverse=True)
+    held = sums(where, 1 / counts[home])
+    alike, one = group([cell, kind], [len(counts), len(values)], len(cell))
+    total = np.zeros(len(one))
+    block = setup.block_of_cell[cell[one]]
+    for some, row, number in _crossed(pairs // levels, pairs % levels, held, block, len(blocks)):
+        np.add.at(total, some, number * values[kind[one[some]], row])
+    who, a, share = _own_cells(setup.cell_of_unit, counts, a_of_unit, cell[one], levels)
+    np.add.at(total, who, -share * values[kind[one[who]], a])
+    return total[alike]
+
+
+def _within_units(unit: Ints) -> tuple[Ints, Ints]:
+    """Every ordered pair of entries of one unit, an entry with itself among them."""
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(unit[order]) != 0])
+    size = np.diff(np.r_[starts, len(unit)])
+    reach, start = np.repeat(size, size), np.repeat(starts, size)
+    first = np.repeat(np.arange(len(unit)), reach)
+    offset = np.arange(len(first)) - np.repeat(np.cumsum(reach) - reach, reach)
+    return order[first], order[np.repeat(start, reach) + offset]

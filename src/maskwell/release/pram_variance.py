@@ -40,34 +40,70 @@ class _Part:
     """Which labels of the step make up which set."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Channels:
+    """How the steps lead to a table: its parts by step, the columns that stay, and by stratum counts and matrices."""
+
+    parts: list[_Part]
+    rest: Partition
+    shape: tuple[int, ...]
+    """Of the table: a level for each part, and the rest."""
+    strata: list[tuple[Floats, list[Floats]]]
+    """By stratum the true counts by label, and each step's matrix with its rows summed to the table's levels."""
+
+    @staticmethod
+    def of(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> _Channels:
+        n = len(factors[0].codes)
+        parts = [_part(step, original, own, n) for step in plan.steps if (own := _own(step, factors))]
+        changed = [f.name for part in parts for f in part.sets.factors]
+        rest = partition([f for f in factors if f.name not in changed], n)
+        stratum, first = _strata([part.step for part in parts], original, n)
+        shape = (*(len(part.sets) for part in parts), len(rest))
+        sizes = (*(len(part.step.labels) for part in parts), len(rest))
+        refuse_large(max(math.prod(shape), math.prod(sizes)))
+        true = np.ravel_multi_index((*(part.label_of_row for part in parts), rest.set_of_row), sizes)
+        levels = [_levels(part.step, original, first) for part in parts]
+        by_stratum = np.split(true[np.argsort(stratum, kind="stable")], np.cumsum(np.bincount(stratum))[:-1])
+        strata = []
+        for h, own_true in enumerate(by_stratum):
+            held = np.bincount(own_true, minlength=math.prod(sizes)).reshape(sizes).astype(float)
+            folded = zip(parts, levels, strict=True)
+            strata.append((held, [part.fold @ part.step.transitions[own[h]].floats for part, own in folded]))
+        return _Channels(parts, rest, shape, strata)
+
+    def cells(self, factors: Sequence[Factor]) -> Ints:
+        """The levels of every cell of the table, a column for each factor."""
+        stored = [f.name for part in self.parts for f in part.sets.factors] + [f.name for f in self.rest.factors]
+        cells = _cells([*(part.sets.levels for part in self.parts), self.rest.levels])
+        return cells[:, [stored.index(f.name) for f in factors]]
+
+
 def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments:
     """Counts, expected counts and variances by any factors of the true file's rows."""
-    n = len(factors[0].codes)
-    parts = [_part(step, original, own, n) for step in plan.steps if (own := _own(step, factors))]
-    changed = [f.name for part in parts for f in part.sets.factors]
-    rest = partition([f for f in factors if f.name not in changed], n)
-    stratum, first = _strata([part.step for part in parts], original, n)
-    shape = (*(len(part.sets) for part in parts), len(rest))
-    sizes = (*(len(part.step.labels) for part in parts), len(rest))
-    refuse_large(max(math.prod(shape), math.prod(sizes)))
-
-    place = np.ravel_multi_index((*(part.sets.set_of_row for part in parts), rest.set_of_row), shape)
-    counts = np.bincount(place, minlength=math.prod(shape)).reshape(shape)
-    true = np.ravel_multi_index((*(part.label_of_row for part in parts), rest.set_of_row), sizes)
-    expected, variance = np.zeros(shape), np.zeros(shape)
-    levels = [_levels(part.step, original, first) for part in parts]
-    by_stratum = np.split(true[np.argsort(stratum, kind="stable")], np.cumsum(np.bincount(stratum))[:-1])
-    for h, own_true in enumerate(by_stratum):
-        held = np.bincount(own_true, minlength=math.prod(sizes)).reshape(sizes).astype(float)
-        chances = [part.fold @ part.step.transitions[own[h]].floats for part, own in zip(parts, levels, strict=True)]
+    found = _Channels.of(plan, original, factors)
+    place = np.ravel_multi_index((*(part.sets.set_of_row for part in found.parts), found.rest.set_of_row), found.shape)
+    counts = np.bincount(place, minlength=math.prod(found.shape))
+    expected, variance = np.zeros(found.shape), np.zeros(found.shape)
+    for held, chances in found.strata:
         mean = _applied(held, chances)
         expected += mean
         variance += mean - _applied(held, [chance**2 for chance in chances])
-    stored = [f.name for part in parts for f in part.sets.factors] + [f.name for f in rest.factors]
-    cells = _cells([*(part.sets.levels for part in parts), rest.levels])
-    order = [stored.index(f.name) for f in factors]
-    variance = without_rounding(variance.ravel(), counts.ravel())
-    return Moments(cells[:, order], counts.ravel(), expected.ravel(), variance)
+    return Moments(found.cells(factors), counts, expected.ravel(), without_rounding(variance.ravel(), counts))
+
+
+def sum_variance(plan: PramPlan, original: Any, factors: Sequence[Factor], weights: Floats) -> float:
+    r"""The variance of the released counts of a table times ``weights``, an array with an axis for each factor.
+
+    A record with the categories j adds a weight with the mean :math:`m_j = \sum_c A_{cj} g_c`, so that the sum has
+    the variance :math:`\sum_j T_j (\sum_c A_{cj} g_c^2 - m_j^2)`.
+    """
+    found = _Channels.of(plan, original, factors)
+    g = weights[tuple(found.cells(factors).T)].reshape(found.shape)
+    total = 0.0
+    for held, chances in found.strata:
+        back = [chance.T for chance in chances]
+        total += float((held * (_applied(g**2, back) - _applied(g, back) ** 2)).sum())
+    return max(total, 0.0)
 
 
 def _own(step: Step, factors: Sequence[Factor]) -> list[Factor]:

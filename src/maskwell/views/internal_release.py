@@ -120,16 +120,18 @@ def tables(comparison: Comparison) -> Section:
     if not found:
         return Section("Tables of two columns", [Text("There is no pair of columns to compare.")])
     rows = [_pair(comparison.tables[one.columns[0], one.columns[1]], one) for one in found]
-    header = ["columns", "cells", "V before", "V expected", "V after", "error of sampling", "largest difference"]
+    header = ["columns", "cells", "V before", "V expected", "V after", "without its noise", "error of the release"]
+    header += ["error of sampling", "largest difference"]
     header += ["its error of the release", "its error of sampling"]
     blocks: list[Block] = [
         Text(
             "Cramér's V is 0 for independent columns and 1 where one decides the other. Columns that move as one keep "
             "their association on average; with a column that stays it weakens; and chance adds a little to every V, "
-            "most visibly to one near 0. The expected V has both."
+            "most visibly to one near 0. The expected V has both; without its noise V after the release is what the "
+            "expected counts have."
         ),
         Figure(association_chart(comparison)),
-        Table("Each pair of columns of which one may change", header, rows, "<" + ">" * 8, folded=len(rows) > 12),
+        Table("Each pair of columns of which one may change", header, rows, "<" + ">" * 10, folded=len(rows) > 12),
     ]
     small = [table for table in comparison.tables.values() if max(table.before.shape) <= _WIDEST and _moves(table)]
     among = [table for table in small if set(table.columns) <= set(comparison.moving)]
@@ -149,6 +151,8 @@ def _pair(table: Compared, one: Any) -> list[str]:
         f"{one.before:.4f}",
         f"{one.expected:.4f}",
         f"{one.after:.4f}",
+        f"{one.corrected:.4f}",
+        f"{one.release_error:.4f}",
         f"{one.sampling_error:.4f}",
         number(int(table.difference[at]), 0),
         f"{table.added_error[at]:,.1f}",

@@ -144,7 +144,7 @@ def association_chart(comparison: Comparison) -> Any:
             "before": one.before,
             "after": one.after,
             "low": max(one.before - _TWO_SIDED * one.sampling_error, 0.0),
-            "high": one.before + _TWO_SIDED * one.sampling_error,
+            "high": min(one.before + _TWO_SIDED * one.sampling_error, 1.0),
             "label": f"{one.before:.3f} → {one.after:.3f}",
         }
         for one in found
