@@ -5,6 +5,7 @@ from collections.abc import Callable
 from tests.evidence import (
     coverage,
     exact_coverage,
+    independence_default,
     independence_power,
     independence_size,
     masking,
@@ -31,4 +32,5 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "independence_size": independence_size.run,
     "independence_power": independence_power.run,
     "release_blocks": release_blocks.run,
+    "independence_default": independence_default.run,
 }

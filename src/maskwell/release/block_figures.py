@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maskwell.release.association import cramers_v
+from maskwell.inference.cramers_v import plain_v
 from maskwell.release.identification import Release
 from maskwell.release.known_blocks import attack_known_blocks
 from maskwell.release.likeness import columns_to_compare, numbers_of
@@ -103,7 +103,7 @@ def _kept(release: Release) -> tuple[float, float]:
                 np.bincount(codes[cell[units]] * column.size + value, minlength=shape[0] * shape[1]).reshape(shape)
                 for cell in (setup.cell_of_unit, release.cell_after)
             ]
-            before, after = before + cramers_v(tables[0]), after + cramers_v(tables[1])
+            before, after = before + plain_v(tables[0]), after + cramers_v(tables[1])
             apart.append(float(np.abs(tables[1] - tables[0]).sum() / 2 / len(units)))
     return (after / before if before else 1.0), float(np.mean(apart or [0.0]))
 

@@ -142,9 +142,7 @@ def sum_variance(setup: Setup, factors: Sequence[Factor], weights: Floats) -> fl
 
     cell_of_row, v_of_row = setup.cell_of_unit[setup.unit_of_row], rest.set_of_row
     rows = np.flatnonzero(setup.block_of_cell[cell_of_row] >= 0)
-    together, first = group(
-        [setup.unit_of_row[rows], v_of_row[rows]], [len(setup.row_of_unit), len(rest)], len(rows)
-    )
+    together, first = group([setup.unit_of_row[rows], v_of_row[rows]], [len(setup.row_of_unit), len(rest)], len(rows))
     weight, unit, v = np.bincount(together), setup.unit_of_row[rows[first]], v_of_row[rows[first]]
     cell = setup.cell_of_unit[unit]
     a_of_unit = keys.set_of_row[setup.row_of_unit]
