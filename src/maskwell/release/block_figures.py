@@ -103,7 +103,7 @@ def _kept(release: Release) -> tuple[float, float]:
                 np.bincount(codes[cell[units]] * column.size + value, minlength=shape[0] * shape[1]).reshape(shape)
                 for cell in (setup.cell_of_unit, release.cell_after)
             ]
-            before, after = before + plain_v(tables[0]), after + cramers_v(tables[1])
+            before, after = before + plain_v(tables[0]), after + plain_v(tables[1])
             apart.append(float(np.abs(tables[1] - tables[0]).sum() / 2 / len(units)))
     return (after / before if before else 1.0), float(np.mean(apart or [0.0]))
 
