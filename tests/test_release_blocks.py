@@ -17,6 +17,7 @@ from maskwell.errors import DataError, ReportError
 from maskwell.release import Release, ReleasePlan, limit_identification, plan_identification, theta_for
 from maskwell.release.forming import WAYS, WHOLE
 from maskwell.release.microaggregation import group_sizes, microaggregate
+from maskwell.release.order import random_order
 from maskwell.release.theta import least_cells
 
 KEYS = ["sex", "age", "area"]
@@ -302,3 +303,40 @@ def test_groups_are_of_points_that_lie_near_each_other(n: int) -> None:
     if n >= 1000:
         spread = np.mean([points[group].var(axis=0).sum() for group in groups])
         assert spread < 0.1 * points.var(axis=0).sum()
+
+
+def test_groups_start_at_the_edge() -> None:
+    points = np.random.default_rng(3).normal(size=(90, 3))
+    first = microaggregate(points, group_sizes(90, 3, 3))[0]
+    apart = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
+    farthest = int(np.argmax(apart))
+    assert farthest in first
+    near = np.argsort(((points - points[farthest]) ** 2).sum(axis=1))[:3]
+    assert sorted(first) == sorted(near)
+
+
+def test_random_blocks_and_the_order_of_rows_are_drawn_apart() -> None:
+    assert random_order(100, None, None, 1).tolist() != random_order(100, None, None, 1, " blocks").tolist()
+
+
+@pytest.mark.parametrize(("way", "alike"), [("profile", "kind"), ("staying", "value"), ("mixed", "kind")])
+def test_cells_of_a_block_are_alike_in_what_their_way_looks_at(way: str, alike: str) -> None:
+    """The kind of an area, which its name does not tell, predicts a column; a value is the record's own."""
+    random = np.random.default_rng(8)
+    kind_of_area = random.permutation(np.repeat([0, 1], 15))
+    area, number = random.integers(0, 30, 1200), random.integers(0, 400, 1200)
+    kind = kind_of_area[area]
+    table = pd.DataFrame(
+        {
+            "area": [f"a{i:02}" for i in area],
+            "number": [f"n{i:03}" for i in random.permutation(400)[number]],
+            "kind": kind,
+            "value": np.where(random.random(1200) < 0.9, kind, 1 - kind),
+        }
+    )
+    asked = table.drop(columns="kind")
+    plan, _ = plan_identification(asked, ["area", "number"], 0.5, blocks=way)
+    own = table.drop_duplicates(["area", "number"], keep=False).set_index(["area", "number"])[alike]
+    spread = [len({own[cell] for cell in plan.cells(b)}) for b in range(len(plan.blocks))]
+    # At random a block of three would be alike in a quarter of the cases.
+    assert np.mean(np.array(spread) == 1) > 0.9
