@@ -18,10 +18,10 @@ from tests.evidence.record import Result, Size, Table
 
 SEED = 6323
 LEVEL = 0.05
-RESPONDENTS = (100, 1_000, 10_000)
-NULL_SURVEYS: dict[Size, int] = {"reduced": 60, "full": 200}
+RESPONDENTS: dict[Size, tuple[int, ...]] = {"reduced": (100, 1_000), "full": (100, 1_000, 10_000)}
+NULL_SURVEYS: dict[Size, int] = {"reduced": 50, "full": 200}
 # Surveys for a critical value, and surveys of an association.
-POWER_SURVEYS: dict[Size, tuple[int, int]] = {"reduced": (120, 80), "full": (200, 150)}
+POWER_SURVEYS: dict[Size, tuple[int, int]] = {"reduced": (80, 50), "full": (200, 150)}
 OTHERS = tuple(STATISTICS)
 FALSE_ALARM = 1e-3
 COMPARISONS = 200
@@ -90,7 +90,7 @@ REDUCED = ("direct 8 x 8", "minimax epsilon=1, 5 x 5")
 def points(size: Size) -> list[Point]:
     """The grid."""
     chosen = {label: design for label, design in DESIGNS.items() if size == "full" or label in REDUCED}
-    grid = [(margins, n) for margins in ("even", "skewed") for n in RESPONDENTS]
+    grid = [(margins, n) for margins in ("even", "skewed") for n in RESPONDENTS[size]]
     return [Point(label, design, *cell) for label, design in chosen.items() for cell in grid]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.evidence import (
     coverage,
+    cramers_v,
     exact_coverage,
     independence_default,
     independence_power,
@@ -33,4 +34,5 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "independence_power": independence_power.run,
     "release_blocks": release_blocks.run,
     "independence_default": independence_default.run,
+    "cramers_v": cramers_v.run,
 }
