@@ -89,10 +89,11 @@ def run(size: Size) -> Result:
         sizes={"points": len(found), "surveys per point": surveys, "seed": SEED},
         findings=[
             f"{len(found)} points, {surveys} surveys each: limits cover "
-            f"{np.mean([f.covered for f in found]) / surveys:.4f} in all, {min(f.covered for f in found) / surveys:.3f} "
+            f"{np.mean([f.covered for f in found]) / surveys:.4f} in all, "
+            f"{min(f.covered for f in found) / surveys:.3f} "
             f"to {max(f.covered for f in found) / surveys:.3f} by point.",
-            f"Of independent variables V is {np.mean([f.uncorrected for f in none]):.2f} on average over all points as "
-            f"the tables stand (at most {max(f.uncorrected for f in none):.2f} at a point), and "
+            f"Of independent variables V is {np.mean([f.uncorrected for f in none]):.2f} on average over all points "
+            f"as the tables stand (at most {max(f.uncorrected for f in none):.2f} at a point), and "
             f"{np.mean([f.values.mean() for f in none]):.2f} without the noise; its median is at most "
             f"{max(np.median(f.values) for f in none):.2f}.",
             "Where the limits are nearly [0, 1] the reports say nothing about V, and no correction makes them: the "
