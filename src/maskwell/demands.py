@@ -24,6 +24,7 @@ import numpy as np
 from maskwell.arithmetic import exp_above, exp_below, float_below, fraction, stored_fraction
 from maskwell.breach_bound import BreachCurve, BreachCurveBound
 from maskwell.errors import DemandError
+from maskwell.limits import MOST_BREAKPOINTS
 
 Number: TypeAlias = int | float | Fraction
 
@@ -281,6 +282,11 @@ class InformationPrivacy(_ParityDemand):
             points = tuple(float(point) for point in np.atleast_1d(np.asarray(self.breakpoints, dtype=float)))
         except (TypeError, ValueError):
             points = (math.nan,)
+        if len(points) > MOST_BREAKPOINTS:
+            raise DemandError(
+                f"InformationPrivacy: breakpoints may be {MOST_BREAKPOINTS:,} at most; got {len(points):,}. List jumps "
+                "only, not the points of a curve."
+            )
         if not all(1e-12 <= point <= 1 - 1e-12 for point in points):
             raise DemandError(
                 f"InformationPrivacy: breakpoints must lie strictly between 0 and 1 (by 1e-12); got "

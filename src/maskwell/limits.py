@@ -23,10 +23,19 @@ MOST_BITS = 4096
 """Of an exact numerator or denominator: a float needs 1,075; all further arithmetic multiplies the length."""
 
 MOST_DOCUMENT_CHARACTERS = 1 << 26
-"""Of a design or plan as JSON: a matrix of ``MOST_WEIGHTS`` cells with 20 digits each takes half of it."""
+"""Of a design as JSON: a matrix of ``MOST_WEIGHTS`` cells with 20 digits each takes half of it."""
+
+MOST_PLAN_CHARACTERS = 1 << 28
+"""Of the plan of a release, which may hold ``MOST_CHANCES`` weights of post-randomization with 20 digits each."""
+
+MOST_CHANCES = 4_000_000
+"""Entries of all matrices of a step of post-randomization, as many as 2,000 values have; their plan takes 0.1 GB."""
 
 MOST_COLUMNS = 2048
 """Different columns that are compared two by two, each as long as ``MOST_WEIGHTS`` allows: some seconds at worst."""
+
+MOST_BREAKPOINTS = 1000
+"""Jumps of the curves of an InformationPrivacy demand: between each two of them a curve is followed by itself."""
 
 MOST_STEPS = 2_000_000
 """Operations on exact fractions or integers in one question about a design: some seconds at worst."""

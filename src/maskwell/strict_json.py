@@ -12,23 +12,26 @@ from maskwell.limits import MOST_DOCUMENT_CHARACTERS
 _LONGEST_NUMBER = 40
 
 
-def read_json(text: object, what: str, error: type[MaskwellError]) -> Any:
+def read_json(
+    text: object, what: str, error: type[MaskwellError], most: int = MOST_DOCUMENT_CHARACTERS, finite: bool = True
+) -> Any:
     """The value that a JSON text holds, or an error about ``what``.
 
-    Refused besides what is no JSON: a key given twice, of which readers would take one or the other, numbers that are
-    not finite or have more than 40 characters, halves of characters, and texts of more than 64 million characters.
+    Refused besides what is no JSON: a key given twice, of which readers would take one or the other, numbers that have
+    more than 40 characters or, if ``finite``, are not finite, halves of characters, and texts of more than ``most``
+    characters.
     """
     if not isinstance(text, str | bytes | bytearray):
         raise error(f"{what} must be JSON text; got {type(text).__name__}.")
-    if len(text) > MOST_DOCUMENT_CHARACTERS:
-        raise error(f"{what} has {len(text):,} characters; at most {MOST_DOCUMENT_CHARACTERS:,} are read.")
+    if len(text) > most:
+        raise error(f"{what} has {len(text):,} characters; at most {most:,} are read.")
     try:
         value = json.loads(
             text,
             object_pairs_hook=_without_repeats,
             parse_int=_whole_number,
             parse_float=_finite_number,
-            parse_constant=_no_constant,
+            parse_constant=_no_constant if finite else float,
         )
         refuse_half_characters(value)
     except (ValueError, RecursionError) as reason:

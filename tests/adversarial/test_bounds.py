@@ -3,6 +3,7 @@
 All requests run in one process with 3 GB of memory and a minute of processor time, of which they need a few seconds.
 """
 
+import hashlib
 import json
 import resource
 import subprocess
@@ -14,7 +15,9 @@ import pytest
 
 import maskwell as mw
 from maskwell.limits import MATRIX_CELLS, MOST_CATEGORIES, MOST_DOCUMENT_CHARACTERS, MOST_WEIGHTS
+from maskwell.release.plan import ReleasePlan
 from tests.adversarial.honest import Document, signed
+from tests.adversarial.other_files import plans
 
 _MEMORY, _SECONDS = 3 << 30, 60
 
@@ -70,6 +73,8 @@ mw.BetaFactor(math.inf)
 mw.RhoPrivacy(Fraction(1, 10**5000), 0.5)
 mw.AverageSecurity(math.nan)
 mw.LocalDiversity(10**5000)
+mw.InformationPrivacy(lambda a: a / 2, lambda a: min(1, 2 * a), np.linspace(0.1, 0.9, 10**6))
+number_of("1_0e1000000000")
 """.strip().splitlines()
 
 _SCRIPT = """
@@ -80,6 +85,9 @@ import numpy as np
 import maskwell as mw
 d = mw.designs
 half = [[Fraction(1 + (i == j), 51) for j in range(50)] for i in range(50)]
+from maskwell.cli.inputs import parameters_from
+def number_of(text):
+    return d.warner(truth_prob=parameters_from(["x=" + text])["x"])
 for request in json.loads(sys.stdin.read()):
     try:
         eval(request)
@@ -183,6 +191,27 @@ def test_small_files_that_ask_for_a_lot(what: str, tmp_path: Any) -> None:
     pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "reports.parquet")
     with pytest.raises(mw.MaskwellError):
         mw.Reports.read(tmp_path / "reports.parquet")
+
+
+def test_small_plans_that_ask_for_a_lot() -> None:
+    """A limit with an exponent, a chance that is not that of the limit, a matrix of many categories, none at all."""
+    limit, _, moved, _ = (json.loads(text) for text in plans())
+    step, k = moved["content"]["steps"][0], 60_000
+    many = {**step, "labels": list(range(k)), "counts": [[1] * k], "transitions": [[[[[0, "1"]]] * k]]}
+    changes: list[tuple[Document, Document]] = [
+        (limit, {"xi": "1e1000000000"}),
+        (limit, {"xi": "1/100"}),
+        (limit, {"theta": "1/1000"}),
+        (limit, {"keys": [], "labels": {}}),
+        (moved, {"steps": [many]}),
+        (moved, {"steps": []}),
+    ]
+    for document, change in changes:
+        content = document["content"] | change
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        forged = document | {"content": content, "fingerprint": hashlib.sha256(text.encode()).hexdigest()}
+        with pytest.raises(mw.MaskwellError):
+            ReleasePlan.from_json(json.dumps(forged))
 
 
 def test_a_text_beyond_the_limit_is_not_even_parsed() -> None:

@@ -5,6 +5,7 @@ The generator itself is tested by taking single checks out of the gate: each los
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from maskwell import demands
 from maskwell.designs import claims, storage, stored
 from tests.adversarial.drawn import false_claims
 from tests.adversarial.honest import DESIGNS, KINDS, Document, documents, signed
-from tests.adversarial.trial import Trial, try_files
+from tests.adversarial.trial import Trial, try_designs, try_plans, try_report_files
 
 FILES = 1500
 
@@ -151,12 +152,19 @@ def test_text_that_is_not_strict_json(text: Any) -> None:
 
 def test_forged_files_are_refused_or_true() -> None:
     """A few thousand; the evidence topic of the same generator reads more than a hundred thousand."""
-    trial = try_files(FILES, seed=1)
+    trial = try_designs(FILES, seed=1)
     assert trial.false_certificates == []
     assert trial.other_errors == []
     for kind in KINDS:
         assert trial.passed[kind] >= 5, "a generator whose files all fail would test nothing"
         assert trial.passed[kind] < trial.read[kind] / 2
+
+
+def test_forged_plans_and_files_of_reports(tmp_path: Path) -> None:
+    for trial in (try_plans(200, seed=4), try_report_files(200, 5, tmp_path)):
+        assert trial.false_certificates == []
+        assert trial.other_errors == []
+        assert sum(trial.passed.values()) >= 1
 
 
 # Single checks taken out of the gate.
@@ -191,7 +199,7 @@ MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 @pytest.mark.parametrize("lost", MUTANTS)
 def test_a_lost_check_is_noticed(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[lost](monkeypatch)
-    trial: Trial = try_files(FILES, seed=2)
+    trial: Trial = try_designs(FILES, seed=2)
     assert trial.false_certificates or trial.other_errors
 
 
@@ -199,7 +207,7 @@ def test_integers_of_another_type_would_be_noticed(monkeypatch: pytest.MonkeyPat
     """Without the check of types a size of 1.5, or a set of booleans, ends in an error of another kind or in a lie."""
     monkeypatch.setattr(stored, "integers", _loose_integers)
     monkeypatch.setattr(stored, "weight", _numbers_of_any_spelling)
-    trial = try_files(FILES, seed=3)
+    trial = try_designs(FILES, seed=3)
     assert trial.false_certificates or trial.other_errors
 
 

@@ -6,6 +6,7 @@ from tests.evidence import (
     coverage,
     cramers_v,
     exact_coverage,
+    forged_files,
     independence_default,
     independence_power,
     independence_size,
@@ -35,4 +36,5 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "release_blocks": release_blocks.run,
     "independence_default": independence_default.run,
     "cramers_v": cramers_v.run,
+    "forged_files": forged_files.run,
 }

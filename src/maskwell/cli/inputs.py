@@ -5,11 +5,13 @@ import json
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from maskwell.arithmetic import written_fraction
 from maskwell.cli.output import STANDARD, CommandError
 from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDiversity, RhoPrivacy
 from maskwell.designs import DESIGNS, Design
@@ -72,10 +74,10 @@ def parameters_from(settings: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    for read in (json.loads, Fraction):
+    for read in (json.loads, partial(written_fraction, name="a parameter")):
         try:
             return read(text)
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, RecursionError):
             continue
     return text
 

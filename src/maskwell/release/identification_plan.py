@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from maskwell.errors import DataError
+from maskwell.arithmetic import stored_fraction
+from maskwell.errors import DataError, ReportError
 from maskwell.release.blocks import Blocks
 from maskwell.release.forming import WAYS, WHOLE, Cast
 from maskwell.release.partition import Partition
-from maskwell.release.plan import ReleasePlan, key_check, read_label, refuse_other_key, stored_label
+from maskwell.release.plan import (
+    ReleasePlan,
+    key_check,
+    read_draws,
+    read_label,
+    read_texts,
+    read_whole,
+    read_wholes,
+    refuse_other_key,
+    stored_label,
+)
 from maskwell.release.setup import Request, Setup, prepare, read_along
 from maskwell.release.theta import least_cells, theta_for
 
@@ -160,10 +171,12 @@ class IdentificationPlan(ReleasePlan):
 
     @classmethod
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
-        keys, within, together = tuple(content["keys"]), _read_spec(content["within"]), content["together"]
+        keys, within, together = read_texts(content["keys"]), _read_spec(content["within"]), content["together"]
+        if type(content["merge"]) is not bool or not isinstance(together, str | None):
+            raise TypeError("merge is true or false, and together names a column or nothing")
         request = Request(
             keys,
-            Fraction(content["xi"]),
+            stored_fraction(content["xi"], "xi"),
             within,
             _read_spec(content["exempt"]),
             content["merge"],
@@ -172,12 +185,22 @@ class IdentificationPlan(ReleasePlan):
             read_along(content.get("along", []), keys, within, together),
         )
         blocks = tuple(
-            Block(tuple(block["sets"]), tuple(map(tuple, block["cells"])), tuple(block["counts"]))
+            Block(
+                tuple(map(_read_levels, block["sets"])),
+                tuple(map(read_wholes, block["cells"])),
+                read_wholes(block["counts"]),
+            )
             for block in content["blocks"]
         )
         labels = {key: tuple(map(read_label, stored)) for key, stored in content["labels"].items()}
-        chance = draws["randomness"], draws["seed"], draws.get("key_check")
-        return cls(request, Fraction(content["theta"]), content["units"], labels, blocks, *chance)
+        sizes = [len(labels[key]) for key in keys]
+        if not keys or set(labels) != set(keys) or not all(_fits(block, sizes) for block in blocks):
+            raise ReportError("a plan has labels for every key, and cells that are positions among them.")
+        theta = stored_fraction(content["theta"], "theta")
+        return cls(request, theta, read_whole(content["units"]), labels, blocks, *read_draws(draws))
+
+    def keeps_its_promise(self) -> bool:
+        return self.theta == theta_for(self.request.xi)
 
     def __repr__(self) -> str:
         sensitive = sum(sum(block.counts) for block in self.blocks)
@@ -211,6 +234,18 @@ _ANOTHER_TABLE = "table is not the one that the plan was made for: its sensitive
 def _named(sets: Iterable[Mapping[str, str]]) -> tuple[tuple[tuple[str, str], ...], ...]:
     """Partition sets as a key of a dictionary."""
     return tuple(tuple(levels.items()) for levels in sets)
+
+
+def _fits(block: Block, sizes: list[int]) -> bool:
+    """Whether the cells are positions among so many labels of each key, with a frequency for each cell."""
+    return len(block.counts) == block.k and all(
+        len(cell) == len(sizes) and all(c < size for c, size in zip(cell, sizes, strict=True)) for cell in block.cells
+    )
+
+
+def _read_levels(stored: Any) -> dict[str, str]:
+    """The level of a partition set by each column."""
+    return dict(zip(read_texts(list(stored.keys())), read_texts(list(stored.values())), strict=True))
 
 
 def _read_forming(stored: Any) -> tuple[str, int | None]:

@@ -14,7 +14,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from maskwell.errors import DataError, ReportError
+from maskwell.errors import DataError, MaskwellError, ReportError
+from maskwell.limits import MOST_PLAN_CHARACTERS
+from maskwell.strict_json import read_json
 
 FORMATS = (1, 2)
 """What this version reads. Format 2 holds small blocks."""
@@ -47,11 +49,14 @@ class ReleasePlan(ABC):
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
         """The inverse of ``content`` and ``draws``."""
 
+    def keeps_its_promise(self) -> bool:
+        """Whether the chances give what the plan promises; a plan that promises nothing keeps it."""
+        return True
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the content."""
-        text = json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _hash_of(self.content())
 
     def to_json(self) -> str:
         """The plan as text, complete and versioned. Keep it where you keep the original file."""
@@ -63,13 +68,10 @@ class ReleasePlan(ABC):
     @staticmethod
     def from_json(text: str | bytes) -> ReleasePlan:
         """Read a plan back; anything but the same plan is an error."""
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
-            raise ReportError("plan is not valid JSON; write it with plan.to_json().") from None
+        document = read_json(text, "plan", ReportError, MOST_PLAN_CHARACTERS, finite=False)
         if not isinstance(document, dict) or document.get("maskwell") != "release plan":
             raise ReportError('plan JSON must be an object with "maskwell": "release plan"; this is another file.')
-        if document.get("version") not in FORMATS:
+        if type(document.get("version")) is not int or document["version"] not in FORMATS:
             known = " and ".join(map(str, FORMATS))
             raise ReportError(f"plan format {document.get('version')!r} is not supported; this version reads {known}.")
         kind = ReleasePlan.methods.get(str(document.get("method")))
@@ -78,10 +80,16 @@ class ReleasePlan(ABC):
             raise ReportError(f"plan method {document.get('method')!r} is unknown; known: {known}.")
         try:
             plan = kind.from_content(document["content"], document["draws"])
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as error:
+            # Of the plan that was read, and of its content as it is spelled: one way to write each thing.
+            found = {plan.fingerprint, _hash_of(document["content"])}
+        except MaskwellError as error:
+            raise ReportError(f"plan JSON is incomplete or malformed: {error}") from None
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             raise ReportError(f"plan JSON is incomplete or malformed ({type(error).__name__}).") from None
-        if plan.fingerprint != document.get("fingerprint"):
+        if found != {str(document.get("fingerprint"))}:
             raise ReportError("plan JSON was changed: its content does not match its fingerprint.")
+        if not plan.keeps_its_promise():
+            raise ReportError("plan JSON promises a limit that its chances do not give.")
         return plan
 
     def __eq__(self, other: object) -> bool:
@@ -89,6 +97,11 @@ class ReleasePlan(ABC):
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+
+def _hash_of(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def key_check(key: bytes, fingerprint: str) -> str:
@@ -131,7 +144,43 @@ _READERS = {
 
 def read_label(stored: Any) -> Any:
     """The inverse of ``stored_label``."""
-    if not isinstance(stored, dict):
+    if stored is None or isinstance(stored, (str, bool, int, float)):
         return stored
     ((kind, value),) = stored.items()
     return tuple(map(read_label, value)) if kind == "cell" else _READERS[kind](value)
+
+
+# What else a plan stores; anything but that is a TypeError, which ``from_json`` turns into a line.
+
+
+def read_texts(stored: Any) -> tuple[str, ...]:
+    """A list of names."""
+    return tuple(_of_type(item, str) for item in _of_type(stored, list))
+
+
+def read_whole(stored: Any) -> int:
+    """A whole number that counts something, or a position."""
+    if _of_type(stored, int) < 0:
+        raise TypeError("a count must not be negative")
+    return int(stored)
+
+
+def read_wholes(stored: Any) -> tuple[int, ...]:
+    """A list of them."""
+    return tuple(read_whole(item) for item in _of_type(stored, list))
+
+
+def read_draws(stored: Any) -> tuple[str, int | None, str | None]:
+    """Where the randomness came from: its kind, the seed and the check of the key."""
+    seed, check = stored["seed"], stored.get("key_check")
+    return (
+        _of_type(stored["randomness"], str),
+        None if seed is None else _of_type(seed, int),
+        None if check is None else _of_type(check, str),
+    )
+
+
+def _of_type(stored: Any, kind: type) -> Any:
+    if type(stored) is not kind:
+        raise TypeError(f"{kind.__name__} expected")
+    return stored

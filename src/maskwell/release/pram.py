@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.limits import MOST_CHANCES
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
 from maskwell.release.frames import read_ids, settle, with_rows
@@ -27,9 +28,6 @@ from maskwell.sampling.plans import draw
 
 if TYPE_CHECKING:
     from maskwell.release.comparison import Comparison
-
-MOST_CHANCES = 4_000_000
-"""Entries of all matrices of a step, as many as 2,000 values have; their plan takes 0.1 GB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.release.plan import ReleasePlan, read_label, stored_label
+from maskwell.errors import ReportError
+from maskwell.limits import MOST_CHANCES
+from maskwell.release.plan import ReleasePlan, read_draws, read_label, read_texts, read_whole, read_wholes, stored_label
 from maskwell.release.transitions import Stage, Transition
+
+_MOST_STAGES = 4  # of a matrix that is drawn one stage after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,22 +100,9 @@ class PramPlan(ReleasePlan):
 
     @classmethod
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
-        return cls(
-            tuple(
-                Step(
-                    tuple(step["columns"]),
-                    tuple(map(read_label, step["labels"])),
-                    tuple(step["strata"]),
-                    tuple(tuple(map(read_label, level)) for level in step["levels"]),
-                    tuple(Transition(tuple(map(_read, stages))) for stages in step["transitions"]),
-                    tuple(map(tuple, step["counts"])),
-                    drawn["randomness"],
-                    drawn["seed"],
-                    drawn.get("key_check"),
-                )
-                for step, drawn in zip(content["steps"], draws, strict=True)
-            )
-        )
+        if not content["steps"]:
+            raise ReportError("a plan has one step or more.")
+        return cls(tuple(_read_step(step, drawn) for step, drawn in zip(content["steps"], draws, strict=True)))
 
     def __repr__(self) -> str:
         steps = "; ".join(
@@ -125,9 +116,35 @@ def _stored(part: Stage) -> list[list[tuple[int, str]]]:
     return [[(i, str(w)) for i, w in enumerate(column) if w] for column in part.weights.T.tolist()]
 
 
+def _read_step(step: dict[str, Any], drawn: dict[str, Any]) -> Step:
+    """A step whose parts fit each other: a matrix and a frequency of every category for each stratum."""
+    labels, transitions, counts = tuple(map(read_label, step["labels"])), step["transitions"], step["counts"]
+    k, stages = len(labels), sum(map(len, transitions))
+    if k**2 * stages > _MOST_STAGES * MOST_CHANCES:
+        raise ReportError(f"{stages:,} matrices of {k:,} categories are more than a plan may hold.")
+    if not all(transitions) or any(len(part) != k for path in transitions for part in path):
+        raise ReportError("a plan has a matrix for each stratum, and as many columns in it as categories.")
+    if not len(transitions) == len(counts) == len(step["levels"]) or any(len(own) != k for own in counts):
+        raise ReportError("a plan has the frequency of every category for each stratum.")
+    columns, strata = read_texts(step["columns"]), read_texts(step["strata"])
+    levels = tuple(tuple(map(read_label, level)) for level in step["levels"])
+    parts = {len(label) if isinstance(label, tuple) else 1 for label in labels}
+    if not columns or parts != {len(columns)} or {len(level) for level in levels} != {len(strata)}:
+        raise ReportError("a plan has a value of every column in each category, and of every stratum in each level.")
+    return Step(
+        columns,
+        labels,
+        strata,
+        levels,
+        tuple(Transition(tuple(map(_read, path))) for path in transitions),
+        tuple(map(read_wholes, counts)),
+        *read_draws(drawn),
+    )
+
+
 def _read(stored: list[list[Any]]) -> Stage:
     weights = np.zeros((len(stored), len(stored)), np.uint64)
     for truth, pairs in enumerate(stored):
         for report, weight in pairs:
-            weights[int(report), truth] = int(weight)
+            weights[read_whole(report), truth] = int(weight)
     return Stage(weights)
