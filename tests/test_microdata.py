@@ -103,7 +103,7 @@ def test_any_csv_comes_out_as_it_went_in(rows: list[Any], delimiter: str, always
 
     lines = [delimiter.join(("x", "y")), *(delimiter.join((cell(a), cell(b))) for a, b in rows)]
     text = ("\n".join(lines) + "\n").encode()
-    found = read_text(text, "a.csv", None, ())
+    found = read_text(io.BufferedReader(io.BytesIO(text)), "a.csv")
     written = io.BytesIO()
     write_text(found, written, ",", compressed=False)
     assert written.getvalue() == text

@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+import maskwell as mw
 from maskwell.errors import EstimationError, MaskwellError
 from maskwell.risk import assess
 from maskwell.risk.individual import individual_risk
@@ -352,3 +354,11 @@ def test_both_numbers_of_correct_matches_say_what_they_are() -> None:
     assert TWO_ESTIMATES in report.summary()
     assert TWO_ESTIMATES in risk_page(report)
     assert f"{report.individual_matches:,.1f}" in risk_page(report)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".dta", ".sav"])
+def test_what_microdata_reads_is_a_table(tmp_path: Path, suffix: str) -> None:
+    table = {"sex": ["f", "f", "m", "m", "m"], "age": [30, 30, 30, 40, 40]}
+    mw.microdata.write(table, tmp_path / f"a{suffix}")
+    report = assess(mw.microdata.read(tmp_path / f"a{suffix}"), keys=["sex", "age"])
+    assert report.sample_uniques == assess(table, keys=["sex", "age"]).sample_uniques == 1

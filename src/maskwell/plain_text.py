@@ -5,9 +5,10 @@ line to a summary, and a mark that reverses the direction of writing could turn 
 that may come from a file shows it through this module.
 """
 
+import difflib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Whatever Markdown may read as markup, in a line of text and in a table.
 _MARKUP = re.compile(r"([\\`*\[\]<>|#~&]|(?<!\w)_|_(?!\w))")
@@ -58,3 +59,17 @@ def markdown_code(text: object) -> str:
     plain = visible(text)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
     return f"{fence}{plain}{fence}" if len(fence) == 1 and plain.strip() else f"{fence} {plain} {fence}"
+
+
+def among(name: str, available: Sequence[str], most: int = 200, *, quoted: bool = False) -> str:
+    """What there is instead of a name that is not there, and which of it is nearest.
+
+    >>> among("agge", ["sex", "age", "race"]), among("x", ["sex"], quoted=True)
+    ("it has sex, age, race; the nearest is 'age'", "it has 'sex'")
+    """
+    lower = {other.lower(): other for other in available}
+    nearest = [repr(lower[text]) for text in difflib.get_close_matches(name.lower(), lower, n=3)]
+    listed = ", ".join(repr(other) if quoted else other for other in available[:most])
+    more = f" and {len(available) - most} more" if len(available) > most else ""
+    verb = "nearest are" if len(nearest) > 1 else "nearest is"
+    return f"it has {listed}{more}" + (f"; the {verb} {', '.join(nearest)}" if nearest else "")

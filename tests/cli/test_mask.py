@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.cli import csv_columns, data_files
-from maskwell.cli.csv_columns import Dialect, read_csv
+from maskwell.microdata import csv_cells
+from maskwell.tables import files as data_files
+from maskwell.tables.files import open_columns
 from tests.cli.runs import SECRET, Run, assert_refused
 
 
@@ -38,7 +39,7 @@ def test_mask_reads_standard_input(run: Run, files: Path) -> None:
 
 def test_batches_do_not_change_the_draw(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_files, "_BATCH_ROWS", 100)
-    monkeypatch.setattr(csv_columns, "BLOCK_BYTES", 700)
+    monkeypatch.setattr(csv_cells, "BLOCK_BYTES", 700)
     for data in ("answers.csv", "answers.parquet", "answers.arrow"):
         assert run("mask", data, "-c", "colour", "-d", "design.json", "--seed", 1, "-o", "out.parquet").code == 0
         assert pq.ParquetFile("out.parquet").num_row_groups > 10
@@ -118,9 +119,10 @@ def test_csv_blocks_are_cut_between_rows(cells: list[tuple[str, str]], block: in
     text = io.StringIO()
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("x", "y"), *cells])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_columns, "BLOCK_BYTES", block)
-        batches = read_csv(io.BytesIO(text.getvalue().encode()), "a.csv", ["y", "x"], Dialect(), lambda read: None)
-        found = [(row["x"], row["y"]) for batch in batches for row in batch.to_pylist()]
+        patch.setattr(csv_cells, "BLOCK_BYTES", block)
+        file = io.BufferedReader(io.BytesIO(text.getvalue().encode()))
+        with open_columns(file, ["y", "x"]) as opened:
+            found = [(row["x"], row["y"]) for batch in opened.batches for row in batch.to_pylist()]
     assert found == cells
 
 
@@ -133,7 +135,7 @@ def test_csv_blocks_are_cut_between_rows(cells: list[tuple[str, str]], block: in
         ("colour\nred\nNaN\n", [], ["data row 2", "--na"]),
         (f"colour,n\nred,1\n{SECRET}\n", [], ["1 cells", "data row 2"]),
         (f"colour,n\nred,1\nred,{SECRET},3\n", [], ["3 cells", "data row 2"]),
-        (f'colour,n\n"red,1\n{SECRET},2\n', [], ["quoting"]),
+        (f'colour,n\n"red,1\n{SECRET},2\n', [], ["quote", "line 2"]),
         (f"{SECRET},red\nblue,green\n", [], ["no column 'colour'"]),
         ("colour,colour\nred,blue\n", [], ["more than one"]),
         ("colour\n", [], ["no rows"]),
@@ -231,7 +233,7 @@ def test_nan_is_missing_whatever_the_labels(run: Run) -> None:
 
 def test_rows_are_counted_over_batches(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_files, "_BATCH_ROWS", 100)
-    monkeypatch.setattr(csv_columns, "BLOCK_BYTES", 700)
+    monkeypatch.setattr(csv_cells, "BLOCK_BYTES", 700)
     lines = (files / "answers.csv").read_text().splitlines()
     for wrong, about in ((f"5,{SECRET}", "data row 1,234"), ("5", "data row 1,234")):
         Path("data.csv").write_text("\n".join([*lines[:1234], wrong, *lines[1235:]]))

@@ -118,7 +118,7 @@ class RecordIds:
             )
 
 
-def distinct_labels(columns: Iterator[Any], name: str, most: int) -> list[Label]:
+def distinct_labels(columns: Iterator[Any], name: str, most: int, na: Sequence[str] = ()) -> list[Label]:
     """The sorted labels that occur in a column: whole numbers or true and false where its type says so, else text."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -129,7 +129,7 @@ def distinct_labels(columns: Iterator[Any], name: str, most: int) -> list[Label]
             column = column.dictionary_decode()
         typed = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
         cells = column if typed else as_text(column, f"the cells of column {name!r} are")
-        found.update(cell for cell in pc.unique(cells).drop_null().to_pylist() if cell != "")
+        found.update(cell for cell in pc.unique(cells).drop_null().to_pylist() if cell not in ("", *na))
         if len(found) > most:
             raise DataError(f"column {name!r} holds more than {most:,} different values; name the categories yourself.")
     return sorted(found)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.inputs import load_design
+from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, data_source
 from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.plain_text import visible
 
@@ -22,7 +23,7 @@ class Missing(StrEnum):
 
 
 def mask(
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet or .arrow file, or - for CSV on standard input.")],
+    data: Annotated[str, typer.Argument(help=f"{FILE_HELP} Or - for CSV on standard input.")],
     column: Annotated[str, typer.Option("--column", "-c", help="The column that holds the true values.")],
     design: Annotated[str, typer.Option("--design", "-d", help="The design file of maskwell plan, or - for a pipe.")],
     output: Annotated[
@@ -35,9 +36,7 @@ def mask(
             "--missing", help="Refuse missing values, or keep them as empty reports: who did not answer shows."
         ),
     ] = Missing.refuse,
-    na: Annotated[
-        list[str] | None, typer.Option("--na", help="A text that means missing, besides the empty cell. Repeatable.")
-    ] = None,
+    na: NaOption = None,
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -62,19 +61,18 @@ def mask(
     seed: Annotated[
         int | None, typer.Option("--seed", help="For simulations only: whoever knows the seed can undo the masking.")
     ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="What separates the cells of a CSV file.", show_default=",")
-    ] = None,
-    encoding: Annotated[str, typer.Option("--encoding", help="The encoding of a CSV file.")] = "utf-8",
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Draw one report for each true value of a column.
 
-    Cells are matched with the design's labels by their text. An empty cell, a null or NaN is missing; "NA" is not,
-    unless --na NA says so. The file is read in batches, so it may be larger than memory, and the output appears only
-    when it is complete. With --key-file the report of a record depends on key, design, question (survey and column), id
-    and true value alone: a record that is masked again tells nothing new unless its answer changed, but whoever holds
-    the key can recover true values.
+    A cell means the label that it spells: against labels that are whole numbers 7, +7, 07 and 7.0 are all 7, text
+    is matched letter by letter. An empty cell, a null or NaN is missing; "NA" is not, unless --na NA says so.
+    Delimiter and encoding of a CSV file are found unless they are given. The file is read in batches, so it may be
+    larger than memory, and the output appears only when it is complete. With --key-file the report of a record
+    depends on key, design, question (survey and column), id and true value alone: a record that is masked again
+    tells nothing new unless its answer changed, but whoever holds the key can recover true values.
 
     \b
     Examples:
@@ -85,8 +83,8 @@ def mask(
         -o reports.parquet
     """
     from maskwell.cli.answers import Answers, RecordIds
-    from maskwell.cli.data_files import open_table
     from maskwell.report_files import write_reports, write_stream
+    from maskwell.tables.files import open_columns
 
     _refuse_contradictions(data, design, output, json)
     _refuse_incomplete_keys(key_file, id_column, survey)
@@ -98,7 +96,7 @@ def mask(
     columns = [column] if id_column is None else list(dict.fromkeys([column, id_column]))
 
     with (
-        open_table(data, columns, delimiter=delimiter, encoding=encoding) as table,
+        open_columns(data_source(data), columns, delimiter=delimiter, encoding=encoding) as table,
         progress(f"masking {table.name}", table.total) as show,
     ):
 

@@ -1,5 +1,6 @@
 """What commands on microdata files share: the file, its columns, and cuts of columns written in one line."""
 
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any
@@ -7,15 +8,28 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.inputs import number
-from maskwell.cli.output import CommandError
+from maskwell.cli.output import STANDARD, CommandError
 from maskwell.microdata import Microdata
 
 NaOption = Annotated[
     list[str] | None,
     typer.Option("--na", help="A text that means missing in a CSV file, besides the empty cell. Repeatable."),
 ]
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option("--delimiter", help="What separates the cells of a CSV file; found from its first line otherwise."),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", help="The encoding of a CSV file; found from its bytes otherwise."),
+]
 FILE_HELP = "The file: .csv (or .csv.gz, .tsv), .parquet, .arrow, Stata's .dta, or SPSS's .sav or .zsav."
 _MISSING = "(missing)"
+
+
+def data_source(source: str) -> Any:
+    """A file by its name, or standard input."""
+    return sys.stdin.buffer if source == STANDARD else source
 
 
 def names_from(text: str | None) -> list[str]:
@@ -81,7 +95,8 @@ def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> tuple[st
 
 def _labels(data: Microdata, name: str) -> dict[str, Any]:
     """The categories of a column by how one writes them."""
-    from maskwell.risk.columns import encode, read_columns
+    from maskwell.tables.codes import encode
+    from maskwell.tables.frames import read_columns
 
     labels = encode(read_columns(data.table, [name])[name], name).labels
     written = {f"{label:g}": label for label in labels if _is_number(label)}

@@ -2,6 +2,7 @@
 
 import json as jsonlib
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from maskwell.cli.inputs import (
     demand_from,
     named_design,
 )
+from maskwell.cli.microdata_options import DelimiterOption, EncodingOption, NaOption, data_source
 from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
 from maskwell.cli.pages import HtmlOption, check_page
 from maskwell.designs import Design
@@ -62,6 +64,9 @@ def plan(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the design to this file, or with - to standard output.")
     ] = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -83,7 +88,7 @@ def plan(
       maskwell plan --k 5 --design rappor --epsilon 1 -o - | maskwell audit -
     """
     check_page(html, [source] if source else [])
-    labels = _labels(categories, k, source, column)
+    labels = _labels(categories, k, source, column, delimiter, encoding, na or ())
     demand = demand_from(
         {
             "epsilon": epsilon,
@@ -136,7 +141,15 @@ def plan(
             typer.echo(f"The report is in {html}.")
 
 
-def _labels(categories: str | None, k: int | None, source: str | None, column: str | None) -> Any:
+def _labels(
+    categories: str | None,
+    k: int | None,
+    source: str | None,
+    column: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    na: Sequence[str],
+) -> Any:
     if (source is None) != (column is None):
         raise CommandError("--from and --column go together: a file and the column to take the labels from.")
     if source is None or column is None:
@@ -144,10 +157,10 @@ def _labels(categories: str | None, k: int | None, source: str | None, column: s
     if categories is not None or k is not None:
         raise CommandError("give --categories, --k or --from, not several.")
     from maskwell.cli.answers import distinct_labels
-    from maskwell.cli.data_files import open_table
+    from maskwell.tables.files import open_columns
 
-    with open_table(source, [column]) as table:
-        return distinct_labels((batch.column(0) for batch in table.batches), column, _MOST_FOUND)
+    with open_columns(data_source(source), [column], delimiter=delimiter, encoding=encoding) as table:
+        return distinct_labels((batch.column(0) for batch in table.batches), column, _MOST_FOUND, na)
 
 
 def _figures(design: Design, n: int | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from maskwell.cli.inputs import number
-from maskwell.cli.microdata_options import FILE_HELP, NaOption, names_from, spec_from
+from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.errors import MaskwellError
 
@@ -114,6 +114,8 @@ def release(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done; write nothing but the plan, if asked for.")
     ] = False,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
     na: NaOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -157,7 +159,7 @@ def release(
         {"--replay": replay},
     )
     with progress(f"releasing {data.name}", _STAGES) as show, _in_options():
-        file = read(data, na=na or [])
+        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
         show(1)
         chance = _chance(file, key_file, ids, seed)
         file.require(names_from(drop), "--drop")
@@ -202,7 +204,7 @@ def _in_options() -> Iterator[None]:
         text = str(error)
         for words, option in _OPTIONS.items():
             text = re.sub(words, option, text)
-        raise CommandError(text) from None
+        raise CommandError(text, error.parameter) from None
 
 
 def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.microdata_options import FILE_HELP, NaOption, names_from
+from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
 from maskwell.cli.output import JsonOption, emit_json, progress, save
 from maskwell.cli.pages import HtmlOption, check_page
+from maskwell.microdata import Microdata
 
 
 class Model(StrEnum):
@@ -28,6 +29,8 @@ def risk(
     ] = None,
     sensitive: Annotated[str, typer.Option("--sensitive", help="Columns whose diversity within cells counts.")] = "",
     model: Annotated[Model, typer.Option("--model", help="How cells of the population are modelled.")] = Model.stepwise,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
     na: NaOption = None,
     html: HtmlOption = None,
     json: JsonOption = False,
@@ -39,12 +42,14 @@ def risk(
       maskwell risk persons.parquet --keys sex,age,region --population 5000000 --html risk.html
       maskwell risk persons.dta --keys sex,age,region --weights weight --json
     """
+    from maskwell.microdata import read
     from maskwell.risk import assess
 
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
     with progress(f"assessing {data.name}", 3) as show:
-        table = _read(data, columns, diverse, weights, na or [])
+        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
+        table = _needed(file, columns, diverse, weights)
         show(1)
         report = assess(
             table,
@@ -69,11 +74,8 @@ def risk(
             typer.echo(f"The report is in {html}.")
 
 
-def _read(path: Path, keys: list[str], sensitive: list[str], weights: str | None, na: list[str]) -> Any:
+def _needed(found: Microdata, keys: list[str], sensitive: list[str], weights: str | None) -> Any:
     """The needed columns as an Arrow table."""
-    from maskwell.microdata import read
-
-    found = read(path, na=na)
     found.require(keys, "--keys")
     found.require(sensitive, "--sensitive")
     table = found.table.select(list(dict.fromkeys([*keys, *sensitive])))

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -26,6 +26,7 @@ from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.limits import MOST_CATEGORIES, MOST_STEPS
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
+from maskwell.tables.frames import native_columns
 from maskwell.tables.matching import Missing
 
 if TYPE_CHECKING:
@@ -172,11 +173,6 @@ class ProductDesign(Design):
     def _columns(self, table: Any) -> list[Any]:
         """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""
         d = len(self.parts)
-        if isinstance(table, Mapping):
-            unknown = [name for name in self.names if name not in table]
-            if unknown:
-                raise DataError(f"the table has no column {unknown[0]!r}; needed: {', '.join(self.names)}.")
-            return [table[name] for name in self.names]
         if isinstance(table, np.ndarray):
             if table.ndim != 2 or table.shape[1] != d:
                 raise DataError(f"values must be an n x {d} array, a column per variable; got shape {table.shape}.")
@@ -188,19 +184,7 @@ class ProductDesign(Design):
                     "pass columns as a mapping from names."
                 )
             return [[row[i] for row in table] for i in range(d)]
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(table, eager_only=True)
-        except TypeError:
-            raise DataError(
-                f"values must be a data frame, a mapping or an n x {d} array; got {type(table).__name__}."
-            ) from None
-        if not set(self.names) <= set(frame.columns):
-            raise DataError(
-                f"the table must have the columns {', '.join(self.names)}; it has {', '.join(frame.columns)}."
-            )
-        return [frame[name].to_native() for name in self.names]
+        return list(native_columns(table, self.names).values())
 
     # Counting and estimating: all that a joint estimate needs is the distinct joint reports.
 

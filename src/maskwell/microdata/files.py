@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,14 +14,25 @@ from maskwell.microdata.model import Microdata
 from maskwell.whole_files import complete_file
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+PARQUET = (".parquet", ".pq")
+ARROW = (*PARQUET, ".arrow", ".feather", ".ipc")
 STATA, SPSS = (".dta",), (".sav", ".zsav")
 READABLE = TEXT + ARROW + STATA + SPSS
 _UNWRITTEN = "could not be written", "its columns differ in length, or one holds values that no one type can hold"
 
 
-def read(path: str | os.PathLike[str], *, na: Sequence[str] = ()) -> Microdata:
-    """Read a file by its suffix. ``na`` lists texts that mean missing in a CSV file, besides the empty cell."""
+def read(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    na: Sequence[str] = (),
+) -> Microdata:
+    """Read a file by its suffix.
+
+    The delimiter and the encoding of a CSV file are found unless they are given; ``na`` lists texts that mean missing
+    in it, besides the empty cell.
+    """
     file, suffix = Path(path), suffix_of(path)
     if not file.is_file():
         raise DataError(f"{file.name!r} was not found, or is no file.")
@@ -30,8 +42,9 @@ def read(path: str | os.PathLike[str], *, na: Sequence[str] = ()) -> Microdata:
         if suffix in TEXT:
             from maskwell.microdata.text_reader import read_text
 
-            data = _unpacked(file.read_bytes(), file.name) if suffix.endswith(".gz") else file.read_bytes()
-            found = read_text(data, file.name, "\t" if suffix.startswith(".tsv") else None, na)
+            with open_text(file, suffix) as opened:
+                delimiter = delimiter or delimiter_of(suffix)
+                found = read_text(opened, file.name, delimiter=delimiter, encoding=encoding, na=na)
         elif suffix in ARROW:
             from maskwell.microdata.columnar import read_columnar
 
@@ -95,6 +108,22 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     raise DataError(f"{name!r} must end in {', '.join(READABLE)}.")
 
 
+@contextmanager
+def open_text(path: str | os.PathLike[str], suffix: str) -> Iterator[Any]:
+    """A text file, unpacked if its suffix says that it is packed."""
+    with open(path, "rb") as file:
+        if suffix.endswith(".gz"):
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield unpacked
+        else:
+            yield file
+
+
+def delimiter_of(suffix: str) -> str | None:
+    """The delimiter that a suffix promises."""
+    return "\t" if suffix.startswith(".tsv") else None
+
+
 def _arrow_table(table: Any) -> Any:
     import narwhals as nw
     import pyarrow as pa
@@ -117,16 +146,6 @@ def _refuse_repeated(names: Sequence[str], name: str, kind: str) -> None:
             # In a CSV file without a header this would be an answer.
             which = f"number {position + 1}" if kind == "csv" else f"{column!r}"
             raise DataError(f"{name!r} has two columns of one name: column {which} is there twice; rename one.")
-
-
-def _unpacked(data: bytes, name: str) -> bytes:
-    import gzip
-    import zlib
-
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error):
-        raise DataError(f"{name!r} cannot be read: it is truncated, damaged, or not compressed with gzip.") from None
 
 
 @contextmanager

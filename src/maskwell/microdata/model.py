@@ -9,6 +9,7 @@ from typing import Any
 
 from maskwell.errors import DataError
 from maskwell.microdata.dictionaries import renewed, restricted, still_there
+from maskwell.plain_text import among
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ class Microdata:
         for name in names:
             if name not in self.names:
                 # In a CSV file without a header the names would be the first person's answers.
-                others = "its first line must name the columns" if self.kind == "csv" else _listed(self.names)
+                others = "its first line must name the columns" if self.kind == "csv" else among(name, self.names)
                 raise DataError(f"{parameter} names {name!r}, but the file has no such column; {others}.")
 
     def values(self, name: str) -> Any:
@@ -211,8 +212,3 @@ def _held(column: Any, variable: Variable) -> set[Any]:
         return set(column.unique().to_pylist())
     positions = column.combine_chunks().indices.unique().drop_null()
     return set(variable.codes.take(positions).to_pylist())
-
-
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"it has {', '.join(names[:most])}{more}"

@@ -11,7 +11,8 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.frames import Backend, data_frame
 from maskwell.release.partition import Factor, factor, read_spec
-from maskwell.risk.columns import Floats, Ints, encode, read_columns
+from maskwell.tables.codes import Floats, Ints, encode
+from maskwell.tables.frames import read_columns
 
 MOST_CELLS = 5_000_000
 """The largest table of counts."""

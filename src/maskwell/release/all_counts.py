@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.risk.columns import Floats
+from maskwell.tables.codes import Floats
 
 MOST_OUTCOMES = 250
 """Up to this many counts that can be told apart, all are tried: blocks of 16 singletons, or of seven pairs."""

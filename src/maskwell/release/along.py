@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.release.setup import Setup
-from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Source
+from maskwell.tables.codes import Ints
 
 _CONTEXT = " along"
 _WORDS = 1

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.inference.cramers_v import CramersV, Quadratic, phi_slope, phi_squared, plain_v, sampled_v
-from maskwell.risk.columns import Floats
+from maskwell.tables.codes import Floats
 
 if TYPE_CHECKING:
     from maskwell.release.comparison import Compared

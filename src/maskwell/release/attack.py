@@ -20,8 +20,8 @@ from maskwell.release.log_ratios import View, log_ratio, views, views_of_keys
 from maskwell.release.logistic import fit, score
 from maskwell.release.order import random_order
 from maskwell.release.staying import Staying
-from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Floats, Ints
 
 SURE = (0.05, 0.2, 0.5)
 """The shares of the cells shown once, the surest first, for which it is counted how many are right."""

@@ -11,7 +11,7 @@ from maskwell.inference.cramers_v import plain_v
 from maskwell.release.identification import Release
 from maskwell.release.known_blocks import attack_known_blocks
 from maskwell.release.likeness import columns_to_compare, numbers_of
-from maskwell.risk.columns import Ints
+from maskwell.tables.codes import Ints
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.partition import Partition
-from maskwell.risk.columns import Ints
+from maskwell.tables.codes import Ints
 
 Groups = list[tuple[int, ...]]
 """Partition sets that are treated as one."""

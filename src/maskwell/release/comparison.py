@@ -22,7 +22,8 @@ from maskwell.release.association import Association, association
 from maskwell.release.frames import column_names
 from maskwell.release.matches import Matches, matches
 from maskwell.release.partition import Factor, factor, interval_names, text_of
-from maskwell.risk.columns import Coded, Floats, Ints, encode, read_columns
+from maskwell.tables.codes import Coded, Floats, Ints, encode
+from maskwell.tables.frames import read_columns
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release

@@ -15,8 +15,9 @@ from maskwell.release.comparison import recoded
 from maskwell.release.giveaways import Giveaway, among
 from maskwell.release.identification import Release
 from maskwell.release.staying import Staying, staying_columns
-from maskwell.risk.columns import encode, names_of, read_columns
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import encode
+from maskwell.tables.frames import names_of, read_columns
 
 if TYPE_CHECKING:
     from maskwell.release.pram import PramRelease

@@ -27,7 +27,7 @@ from maskwell.release.log_ratios import views_of_keys
 from maskwell.release.microaggregation import group_sizes, microaggregate
 from maskwell.release.order import random_order
 from maskwell.release.staying import is_plain, ranked
-from maskwell.risk.columns import Coded, Ints
+from maskwell.tables.codes import Coded, Ints
 
 WHOLE = "whole"
 WAYS: Mapping[str, str] = {

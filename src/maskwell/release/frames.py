@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.risk.columns import Ints, as_frame, read_columns
+from maskwell.tables.codes import Ints
+from maskwell.tables.frames import as_frame, read_columns
 
 
 def settle(table: Any) -> tuple[Any, bool]:

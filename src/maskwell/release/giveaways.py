@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.release.staying import Staying, is_plain, staying_columns
-from maskwell.risk.columns import Coded, Ints, encode, read_columns
+from maskwell.tables.codes import Coded, Ints, encode
+from maskwell.tables.frames import read_columns
 
 ALIKE = 0.9
 """Groups give a column away if two members of one agree this much more often than two records at random."""

@@ -22,9 +22,9 @@ from maskwell.release.identification_variance import added_variance
 from maskwell.release.moves import move_plan
 from maskwell.release.setup import Setup, forming, prepare, read_request
 from maskwell.release.staying import Staying, staying_columns
-from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
+from maskwell.tables.codes import Ints
 
 if TYPE_CHECKING:
     from maskwell.release.attack_result import Attack

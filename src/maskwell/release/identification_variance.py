@@ -17,8 +17,8 @@ import numpy as np
 from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large, without_rounding
 from maskwell.release.partition import Factor, partition
 from maskwell.release.setup import Setup
-from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import group, sums
+from maskwell.tables.codes import Floats, Ints
 
 _AT_ONCE = 1_000_000
 """Pairs of records and table rows that are computed in one go."""

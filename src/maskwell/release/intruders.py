@@ -16,7 +16,7 @@ from maskwell.release.attack_result import Attack
 from maskwell.release.identification_audit import IdentificationAudit
 from maskwell.release.known_columns import KnownBesides, match_with_more
 from maskwell.release.staying import Staying, ranked
-from maskwell.risk.columns import Ints
+from maskwell.tables.codes import Ints
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release

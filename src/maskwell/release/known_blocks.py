@@ -18,7 +18,7 @@ from maskwell.release.log_ratios import View, views_of_keys
 from maskwell.release.logistic import fit, score
 from maskwell.release.order import random_order
 from maskwell.release.staying import Staying
-from maskwell.risk.columns import Floats, Ints
+from maskwell.tables.codes import Floats, Ints
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release

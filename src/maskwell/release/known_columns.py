@@ -15,8 +15,8 @@ import numpy as np
 
 from maskwell.release.log_ratios import View, views
 from maskwell.release.staying import Staying
-from maskwell.risk.columns import Ints
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Ints
 
 
 @dataclass(frozen=True)

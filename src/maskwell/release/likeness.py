@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from maskwell.release.log_ratios import View, views
 from maskwell.release.staying import staying_columns
-from maskwell.risk.columns import Coded, Floats, Ints, read_columns
+from maskwell.tables.codes import Coded, Floats, Ints
+from maskwell.tables.frames import read_columns
 
 _COMPONENTS = 24
 """Principal components that are kept of a picture."""

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maskwell.release.staying import Staying
-from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Floats, Ints
 
 _SMOOTHING = 0.5
 _MANY = 60

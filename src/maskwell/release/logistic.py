@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.risk.columns import Floats
+from maskwell.tables.codes import Floats
 
 _RIDGE = 1.0
 """On columns of unit variance: as much as one observation says."""

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from maskwell.risk.assess import assess
-from maskwell.risk.columns import encode, read_columns
 from maskwell.risk.frequencies import group
 from maskwell.risk.report import SIZES, RiskReport
+from maskwell.tables.codes import encode
+from maskwell.tables.frames import read_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from maskwell.risk.columns import Floats, Ints
+from maskwell.tables.codes import Floats, Ints
 
 _MOST_AT_ONCE = 1000
 """Points that are grouped in one go: some 30 milliseconds, whatever the size of the groups."""

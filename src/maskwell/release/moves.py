@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.risk.columns import Ints
 from maskwell.sampling.entropy import Codes, Words
 from maskwell.sampling.plans import TOTAL, Packed
+from maskwell.tables.codes import Ints
 
 _LOW32 = np.uint64(0xFFFFFFFF)
 _TWO32 = np.uint64(1 << 32)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from maskwell.release.frames import column_names, reordered, settle
-from maskwell.risk.columns import Ints, read_columns
 from maskwell.sampling.entropy import Source
+from maskwell.tables.codes import Ints
+from maskwell.tables.frames import read_columns
 
 _WORDS = 2
 _CONTEXT = " order of rows"

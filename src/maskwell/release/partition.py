@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DataError
-from maskwell.risk.columns import Coded, Ints
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Coded, Ints
 
 Spec = dict[str, Any]
 """By column: None for its categories, a list of numbers for the starts of intervals, a list of lists for groups."""

@@ -21,10 +21,11 @@ from maskwell.release.plan import key_check, refuse_other_key
 from maskwell.release.pram_estimate import PramEstimate, estimate
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.release.pram_variance import added_variance
-from maskwell.risk.columns import Coded, Ints, encode, names_of, read_columns
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
+from maskwell.tables.codes import Coded, Ints, encode
+from maskwell.tables.frames import names_of, read_columns
 
 if TYPE_CHECKING:
     from maskwell.release.comparison import Comparison

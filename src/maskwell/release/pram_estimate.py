@@ -18,8 +18,9 @@ import numpy as np
 from maskwell.errors import DataError, EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.release.pram_plan import PramPlan, Step
-from maskwell.risk.columns import Coded, Floats, Ints, encode, names_of, read_columns
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Coded, Floats, Ints, encode
+from maskwell.tables.frames import names_of, read_columns
 
 _MOST_CELLS = 1500
 _SINGULAR = 1e12

@@ -18,8 +18,9 @@ from maskwell.release.added_variance import AddedVariance, Moments, read_factors
 from maskwell.release.partition import Factor, Partition, partition
 from maskwell.release.pram_estimate import positions
 from maskwell.release.pram_plan import PramPlan, Step
-from maskwell.risk.columns import Floats, Ints, encode, read_columns
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Floats, Ints, encode
+from maskwell.tables.frames import read_columns
 
 
 def added_variance(plan: PramPlan, original: Any, of: Any) -> AddedVariance:

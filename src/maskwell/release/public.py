@@ -32,7 +32,8 @@ from maskwell.release.identification import Release
 from maskwell.release.partition import partition, read_spec, text_of
 from maskwell.release.pram import PramRelease
 from maskwell.release.pram_plan import Step
-from maskwell.risk.columns import Floats, Ints, encode, read_columns
+from maskwell.tables.codes import Floats, Ints, encode
+from maskwell.tables.frames import read_columns
 
 LEAST_ERROR = 2.0
 """No smaller figure is published: it holds for every single combination whatever the parameters are."""

@@ -34,10 +34,11 @@ from maskwell.plain_text import visible_lines
 from maskwell.release.information import Optimum, most_informative
 from maskwell.release.vertices import Vector
 from maskwell.risk.assess import assess
-from maskwell.risk.columns import Floats, encode, names_of, read_columns
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.risk.modelled import MODELS, Modelled
 from maskwell.risk.report import RiskReport
+from maskwell.tables.codes import Floats, encode
+from maskwell.tables.frames import names_of, read_columns
 
 Measure = Literal["tau1", "tau2"]
 

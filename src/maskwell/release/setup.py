@@ -16,8 +16,9 @@ from maskwell.release.frames import settle
 from maskwell.release.identification_audit import IdentificationAudit, audit_block
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
 from maskwell.release.theta import least_cells, read_limit, theta_for
-from maskwell.risk.columns import Coded, Ints, encode, names_of, read_columns
 from maskwell.risk.frequencies import Cells, cross_classify, group
+from maskwell.tables.codes import Coded, Ints, encode
+from maskwell.tables.frames import names_of, read_columns
 
 _SET = "(partition set)"
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maskwell.release.frames import column_names
-from maskwell.risk.columns import Ints, encode, read_columns
+from maskwell.tables.codes import Ints, encode
+from maskwell.tables.frames import read_columns
 
 
 class Staying(NamedTuple):

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.risk.columns import Floats, encode, names_of, numbers, read_columns
 from maskwell.risk.diversity import diversity
 from maskwell.risk.frequencies import cross_classify
 from maskwell.risk.modelled import MODELS, model_risk
 from maskwell.risk.report import RiskReport
 from maskwell.risk.zeros import read_zeros
+from maskwell.tables.codes import Floats, encode, numbers
+from maskwell.tables.frames import names_of, read_columns
 
 _WEIGHTS = "weights="
 

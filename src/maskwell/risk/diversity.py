@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from maskwell.risk.columns import Coded, Floats, Ints
 from maskwell.risk.frequencies import group
+from maskwell.tables.codes import Coded, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

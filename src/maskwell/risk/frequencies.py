@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.risk.columns import Coded, Floats, Ints
+from maskwell.tables.codes import Coded, Floats, Ints
 
 _LARGEST_RADIX = 2**62
 _FEW = 2**22

@@ -13,7 +13,7 @@ the integrand around t = 1 gives a series of positive terms, :math:`(p/f) \sum_n
 
 import numpy as np
 
-from maskwell.risk.columns import Floats, Ints
+from maskwell.tables.codes import Floats, Ints
 
 # The recursion loses nothing while a >= 1; the series needs few terms where q or 1/f is small.
 _SERIES_FROM = 30

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import EstimationError
-from maskwell.risk.columns import Floats, Ints
 from maskwell.risk.frequencies import Cells
 from maskwell.risk.zeros import Zero, possible_cells
+from maskwell.tables.codes import Floats, Ints
 
 Interaction = tuple[int, ...]
 """Positions of keys whose joint distribution the model reproduces."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maskwell.risk.columns import Floats
 from maskwell.risk.frequencies import Cells
 from maskwell.risk.loglinear import Fit
 from maskwell.risk.poisson import curvatures, unsampled
+from maskwell.tables.codes import Floats
 
 LIMIT = 2.0
 """The standardised B beyond which a model is called too simple or too rich."""

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import EstimationError
-from maskwell.risk.columns import Floats, names_of
 from maskwell.risk.frequencies import Cells
 from maskwell.risk.loglinear import Fit, Interaction, fit
 from maskwell.risk.misfit import Misfit, misfit
 from maskwell.risk.poisson import match_chance, uniqueness, unsampled
 from maskwell.risk.stepwise import Step, choose
 from maskwell.risk.zeros import Zero
+from maskwell.tables.codes import Floats
+from maskwell.tables.frames import names_of
 
 MODELS = ("stepwise", "independence", "two-way")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maskwell.risk.columns import Floats, Ints
+from maskwell.tables.codes import Floats, Ints
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 # e^-40 is below the rounding of the result.

@@ -1,4 +1,4 @@
-"""Columns of any table as category codes: pandas, Polars, Arrow, anything narwhals reads, or a mapping of columns.
+"""A column as category codes over the labels that occur in it.
 
 A code is the position of a label among the sorted labels that occur, so that it does not depend on where the table came
 from. A missing value is a category of its own, the last one.
@@ -6,7 +6,6 @@ from. A missing value is a category of its own, the last one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,79 +34,6 @@ class Coded:
     def size(self) -> int:
         """The number of categories, a missing one included."""
         return len(self.labels)
-
-
-def names_of(value: Any, parameter: str) -> tuple[str, ...]:
-    """Column names from one name or a list of them."""
-    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else None
-    if names is None or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{parameter} must be a list of column names; got {type(value).__name__}.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{parameter} names the column {twice!r} more than once.")
-    return names
-
-
-def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The named columns as Arrow arrays, all of one length."""
-    columns = {name: _arrow(column, name) for name, column in _native_columns(table, names).items()}
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) > 1:
-        raise DataError("the columns of a table must have equally many rows.")
-    if lengths <= {0}:
-        raise DataError("the table has no rows; there is nothing to assess.")
-    return columns
-
-
-def as_frame(table: Any) -> Any:
-    """A data frame of any library, lazy or not."""
-    import narwhals as nw
-
-    try:
-        return nw.from_native(table)
-    except TypeError:
-        raise DataError(
-            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}."
-        ) from None
-
-
-def _native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
-    if isinstance(table, Mapping):
-        _refuse_unknown(names, [str(name) for name in table])
-        return {name: table[name] for name in names}
-    import narwhals as nw
-
-    frame = as_frame(table)
-    available = frame.collect_schema().names() if isinstance(frame, nw.LazyFrame) else frame.columns
-    _refuse_unknown(names, available)
-    wanted = frame.select(*names)
-    eager = wanted.collect() if isinstance(wanted, nw.LazyFrame) else wanted
-    return {name: eager[name].to_native() for name in names}
-
-
-def _refuse_unknown(names: Sequence[str], available: Sequence[str]) -> None:
-    unknown = [name for name in names if name not in available]
-    if unknown:
-        raise DataError(f"the table has no column {unknown[0]!r}; it has {', '.join(available)}.")
-
-
-def _arrow(values: Any, name: str) -> Any:
-    """Any column as one Arrow array."""
-    import pyarrow as pa
-
-    try:
-        if isinstance(values, (pa.Array, pa.ChunkedArray)):
-            array = values
-        elif hasattr(values, "to_arrow"):
-            array = values.to_arrow()
-        else:
-            array = pa.array(values, from_pandas=True)
-        if isinstance(array, pa.ChunkedArray):
-            array = array.unify_dictionaries().combine_chunks()
-        return array
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # Arrow's own message would quote a value.
-        raise DataError(f"column {name!r} is of mixed or unreadable type; cast it to one type first.") from None
 
 
 def encode(array: Any, name: str) -> Coded:

@@ -1,0 +1,165 @@
+"""Columns of data files of every format that we read, a batch at a time.
+
+No message shows a cell. Arrow's own messages may, so they never pass through here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from maskwell.errors import DataError
+from maskwell.microdata.csv_cells import CsvCells
+from maskwell.microdata.files import ARROW, PARQUET, TEXT, delimiter_of, open_text, read, suffix_of
+from maskwell.microdata.model import unquoted
+from maskwell.plain_text import among
+
+_BATCH_ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The asked-for columns of a file; ``total`` is its size in the unit in which ``done()`` says how much was read."""
+
+    name: str
+    batches: Iterator[Any]
+    total: int | None
+    done: Callable[[], int]
+
+
+@contextmanager
+def open_columns(
+    source: str | os.PathLike[str] | BinaryIO,
+    columns: Sequence[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[Batches]:
+    """Open a file, or CSV that is read from an open one, for the columns of these names."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield _text(source, "standard input", columns, delimiter, encoding, None)
+        return
+    name, suffix = Path(source).name, suffix_of(source)
+    if suffix in TEXT:
+        with open_text(source, suffix) as file:
+            yield _text(file, name, columns, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source))
+    elif suffix in ARROW:
+        with open(source, "rb"):  # the system's own message if it cannot be opened
+            yield _columnar(str(source), name, columns, suffix in PARQUET)
+    else:
+        with open(source, "rb"):
+            yield _labelled(source, name, columns)
+
+
+def _text(
+    file: Any,
+    name: str,
+    columns: Sequence[str],
+    delimiter: str | None,
+    encoding: str | None,
+    total: int | None,
+) -> Batches:
+    import pyarrow as pa
+
+    cells = CsvCells(file, name, delimiter, encoding)
+    for column in columns:
+        # The names that are there are not listed: in a file without a header they would be the first person's answers.
+        if cells.header.count(column) != 1:
+            how = "has no" if column not in cells.header else "has more than one"
+            raise DataError(
+                f"{name!r} {how} column {column!r}; its first line must name the columns, each once, and has "
+                f"{len(cells.header)} of them separated by {cells.layout.delimiter!r}."
+            )
+
+    def batches() -> Iterator[Any]:
+        for parts in cells.batches([cells.header.index(column) for column in columns]):
+            yield pa.record_batch([_texts(part) for part in parts], names=list(columns))
+
+    # Of a packed file, how much of it was unpacked so far.
+    packed = getattr(file, "fileobj", None)
+    return Batches(name, _gathered(batches()), total, packed.tell if packed else lambda: cells.bytes_read)
+
+
+def _texts(part: Any) -> Any:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(part.type):
+        return part
+    return pa.DictionaryArray.from_arrays(part.indices, unquoted(part.dictionary)).dictionary_decode()
+
+
+def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches of at least so many rows: a block of a wide CSV file holds few."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= _BATCH_ROWS:
+            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+            held = []
+    if held:
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
+def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> Batches:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _unreadable(name):
+        if parquet:
+            file = pq.ParquetFile(source)
+            schema, total = file.schema_arrow, file.metadata.num_rows
+            raw = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
+        else:
+            reader = pa.ipc.open_file(pa.memory_map(source))
+            schema, total = reader.schema, None
+            raw = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    _require(columns, schema.names, name)
+    return _cut(raw, name, columns, total)
+
+
+def _labelled(source: str | os.PathLike[str], name: str, columns: Sequence[str]) -> Batches:
+    """Stata and SPSS: such files are read whole. A value that has a label is that label."""
+    import pyarrow as pa
+
+    found = read(source)
+    _require(columns, found.names, name)
+    table = pa.table({column: found.cells(column) for column in columns})
+    return _cut(iter(table.to_batches()), name, columns, len(table))
+
+
+def _cut(raw: Iterator[Any], name: str, columns: Sequence[str], total: int | None) -> Batches:
+    read = 0
+
+    def batches() -> Iterator[Any]:
+        nonlocal read
+        with _unreadable(name):
+            for batch in raw:
+                part = batch.select(list(columns))
+                for start in range(0, len(part), _BATCH_ROWS):
+                    yield part.slice(start, _BATCH_ROWS)
+                read += len(part)
+
+    return Batches(name, batches(), total, lambda: read)
+
+
+def _require(columns: Sequence[str], available: Sequence[str], name: str) -> None:
+    for column in columns:
+        if list(available).count(column) != 1:
+            how = "has no" if column not in available else "has more than one"
+            raise DataError(f"{name!r} {how} column {column!r}; {among(column, available, quoted=True)}.")
+
+
+@contextmanager
+def _unreadable(name: str) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError):
+        raise DataError(f"{name!r} cannot be read: it is truncated, damaged, or another kind of file.") from None

@@ -1,0 +1,76 @@
+"""The columns of any table by name: pandas, Polars, Arrow, DuckDB, mappings of columns, and files that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from maskwell.errors import DataError
+from maskwell.microdata.model import Microdata
+from maskwell.plain_text import among
+from maskwell.tables.columns import as_arrow, is_column
+
+
+def names_of(value: Any, parameter: str) -> tuple[str, ...]:
+    """Column names from one name or a list of them."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{parameter} must be a list of column names; got {type(value).__name__}.", parameter=parameter)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{parameter} names the column {twice!r} more than once.", parameter=parameter)
+    return names
+
+
+def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The named columns as Arrow arrays, all of one length."""
+    columns = {name: _arrow(column, name) for name, column in native_columns(table, names).items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise DataError("the columns of a table must have equally many rows.")
+    if lengths <= {0}:
+        raise DataError("the table has no rows; there is nothing to assess.")
+    return columns
+
+
+def as_frame(table: Any) -> Any:
+    """A data frame of any library, lazy or not."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(table)
+    except TypeError:
+        raise DataError(
+            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}.",
+            parameter="table",
+        ) from None
+
+
+def native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The named columns as they are."""
+    if isinstance(table, Microdata):
+        return native_columns(table.table, names)
+    if isinstance(table, Mapping):
+        _refuse_unknown(names, [str(name) for name in table])
+        return {name: table[name] for name in names}
+    import narwhals as nw
+
+    frame = as_frame(table)
+    _refuse_unknown(names, frame.collect_schema().names())
+    wanted = frame.select(*names)
+    eager = wanted.collect() if isinstance(wanted, nw.LazyFrame) else wanted
+    return {name: eager[name].to_native() for name in names}
+
+
+def _refuse_unknown(names: Sequence[str], available: Sequence[Any]) -> None:
+    for name in names:
+        if name not in available:
+            raise DataError(f"the table has no column {name!r}; {among(name, [str(other) for other in available])}.")
+
+
+def _arrow(values: Any, name: str) -> Any:
+    """Any column as one Arrow array."""
+    array = as_arrow(values) if is_column(values) else None
+    if array is None:
+        raise DataError(f"column {name!r} is of mixed or unreadable type; cast it to one type first.")
+    return array
