@@ -64,10 +64,11 @@ def written_fraction(text: object, name: str, error: type[MaskwellError] = Maskw
 def stored_fraction(text: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
     """The fraction that ``str`` of it wrote, and no other spelling of it."""
     if not isinstance(text, str) or len(text) > 2 * _MOST_DIGITS or not _STORED.fullmatch(text):
-        raise error(f"{name} is stored as a whole number or a fraction in lowest terms, as text.")
+        given = repr(text)[:80]
+        raise error(f"{name} is stored as a whole number or a fraction in lowest terms, as text; got {given}.")
     exact = _of_bounded_length(Fraction(text), name, error)
     if str(exact) != text:
-        raise error(f"{name} must be in lowest terms; got {text}.")
+        raise error(f"{name} must be in lowest terms; got {text[:80]}.")
     return exact
 
 

@@ -32,7 +32,8 @@ def listed(stored: object, what: str) -> list[Any]:
 def weight(stored: object) -> int:
     """A weight or a total."""
     if not isinstance(stored, str) or not _WEIGHT.fullmatch(stored):
-        raise DesignError("weights are stored as whole numbers in decimal digits, as text, without sign or spaces.")
+        given = repr(stored)[:80]
+        raise DesignError(f"weights are whole numbers in decimal digits, as text, without sign or spaces; got {given}.")
     return int(stored)
 
 
