@@ -1,6 +1,5 @@
 """Do groups differ? What must never come out, exact p-values, and that draws repeat."""
 
-import itertools
 import math
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 import maskwell as mw
 from maskwell import designs
 from maskwell.inference.monte_carlo import upper_tail
-from maskwell.sampling.regrouping import regrouped_tables
+from maskwell.sampling.regrouping import Regrouping
 
 YES_NO = designs.direct(["yes", "no"])
 CROSSWISE = designs.crosswise(innocuous_prob=0.2)
@@ -98,7 +97,7 @@ def test_divisions_of_the_same_reports_are_all_equally_likely() -> None:
     table = np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
     rounds = 30_000
     seen: dict[bytes, int] = {}
-    for found in itertools.islice(regrouped_tables(table, seed=1), rounds):
+    for found in Regrouping(table, seed=1).draw(rounds):
         assert (found.sum(axis=0) == 1).all()
         assert (found.sum(axis=1) == [1, 2, 2]).all()
         seen[found.tobytes()] = seen.get(found.tobytes(), 0) + 1

@@ -257,3 +257,28 @@ def test_homogeneity_keeps_its_level_and_finds_a_difference() -> None:
     assert mw.homogeneity_test([drawn(one, w, 20_000), drawn(two, w[::-1], 20_000)]).p_value < 1e-6
     with pytest.raises(mw.EstimationError, match="same categories"):
         mw.homogeneity_test([drawn(one, w, 100), drawn(designs.minimax(3, epsilon=1.0), geometric(3), 100)])
+
+
+@pytest.mark.parametrize("n", [20, 60, 400])
+@pytest.mark.parametrize(
+    ("design", "shares"),
+    [
+        (designs.uniform_subsets(5), np.eye(5)[0]),
+        (designs.rappor(5, epsilon=4), np.array([0.7, 0.3, 0, 0, 0])),
+        (designs.kuk(red_if_yes=0.8, red_if_no=0.4, draws=6), np.array([0.1, 0.9])),
+        (designs.warner(truth_prob=0.8), np.array([0.0, 1.0])),
+        (designs.gamma_diagonal(20, epsilon=3), geometric(20)),
+    ],
+)
+def test_fit_keeps_its_level_in_sparse_samples_and_at_boundaries(design: mw.Design, shares: np.ndarray, n: int) -> None:
+    """Where nothing is left to test the question is refused, which is no rejection; statistics are never negative."""
+    chances = design.matrix() @ shares
+    rejected = 0
+    for counts in np.random.default_rng(n).multinomial(n, chances / chances.sum(), size=R):
+        try:
+            result = mw.goodness_of_fit(mw.Tally.from_counts(design, counts))
+        except mw.EstimationError:
+            continue
+        assert result.statistic >= 0
+        rejected += result.p_value < 0.05
+    assert rejected <= limits(R)[1]

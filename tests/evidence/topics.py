@@ -3,10 +3,13 @@
 from collections.abc import Callable
 
 from tests.evidence import (
+    bootstrap_coverage,
     coverage,
     cramers_v,
     exact_coverage,
     forged_files,
+    homogeneity_level,
+    homogeneity_power,
     independence_default,
     independence_power,
     independence_size,
@@ -31,6 +34,9 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "weights": weights.run,
     "replicated_survey": replicated_survey.run,
     "release_attack": release_attack.run,
+    "homogeneity_level": homogeneity_level.run,
+    "homogeneity_power": homogeneity_power.run,
+    "bootstrap_coverage": bootstrap_coverage.run,
     "independence_size": independence_size.run,
     "independence_power": independence_power.run,
     "release_blocks": release_blocks.run,

@@ -42,7 +42,7 @@ def hypothesis(
             "--permutations", min=0, help="Calibrate by this many shuffles; score chooses if nothing is said."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles and draws.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Test a hypothesis from masked reports.
@@ -92,7 +92,7 @@ def _run(
     if question is Question.fit:
         return goodness_of_fit(files[0])
     if question is Question.groups:
-        return homogeneity_test(files)
+        return homogeneity_test(files, seed=seed)
     joint = files[0] if len(files) == 1 else side_by_side(files, paths)
     return independence_test(joint, method.value, permutations, seed)
 

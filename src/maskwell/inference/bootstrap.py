@@ -23,6 +23,7 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.draws import derived_seed, draw_truths
 from maskwell.inference.group_scores import interior
+from maskwell.inference.hypothesis import most_likely
 from maskwell.inference.information import invert
 from maskwell.inference.intervals import normal_quantile
 from maskwell.inference.linear import LinearEstimate
@@ -35,7 +36,6 @@ from maskwell.tally import Tally
 _MOST_CELLS = 1 << 16
 _SAMPLE = 8_192
 _TOLERANCE = 1e-5
-_HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,10 @@ class Trials:
 
     @cached_property
     def population(self) -> Vector:
-        """The estimate, none below 0."""
-        return project(self.estimate.proportions)
+        """The estimate, none below 0; for one step, which may have gone astray, the maximum that it was a step to."""
+        if self.estimate.method != "one-step":
+            return project(self.estimate.proportions)
+        return most_likely(*self._observed)
 
     @cached_property
     def _linear(self) -> LinearEstimate | None:
@@ -131,21 +133,22 @@ class Trials:
 
     def limits(self, trial: Callable[[float], tuple[Vector, Vector]], estimate: float, level: float) -> Vector:
         """The ends of the values that neither tail contradicts; ``trial`` gives a population and its contrast."""
+        from scipy.optimize import brentq
+
         normal_quantile(level)  # refuses a level outside (0, 1)
         tail = (1 - level) / 2
-        ends = []
-        for end, side in ((0.0, 1), (1.0, 0)):
-            kept, refused = estimate, end
-            if self.tails(*trial(end))[side] > tail:
-                ends.append(end)
+
+        def excess(value: float, side: int) -> float:
+            return self.tails(*trial(value))[side] - tail
+
+        ends = np.array([0.0, 1.0])
+        for side, end in ((1, 0), (0, 1)):
+            if excess(ends[end], side) > 0:
                 continue
-            for _ in range(_HALVINGS):
-                if abs(kept - refused) <= _TOLERANCE:
-                    break
-                middle = (kept + refused) / 2
-                kept, refused = (middle, refused) if self.tails(*trial(middle))[side] > tail else (kept, middle)
-            ends.append(kept)
-        return np.array(ends)
+            # At an estimate of 0 or 1 the reports may contradict every value on this side.
+            possible = excess(estimate, side) > 0
+            ends[end] = brentq(excess, estimate, ends[end], args=(side,), xtol=_TOLERANCE) if possible else estimate
+        return ends
 
 
 def _patterns(tally: Tally) -> tuple[Any, Vector]:

@@ -14,7 +14,7 @@ from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.fit_tests import counts_by_row
 from maskwell.inference.group_scores import Comparison, GroupScores, interior, scaled
 from maskwell.inference.hypothesis import most_likely
-from maskwell.sampling.regrouping import regrouped_tables
+from maskwell.sampling.regrouping import Regrouping
 from maskwell.tally import Tally
 
 _MOST_CELLS = 1 << 20
@@ -38,14 +38,14 @@ def exchangeable(groups: list[Tally], seed: int) -> Comparison:
     whole = table.astype(np.int64)
     if (whole != table).any():
         return Comparison(found, leverage, None, "", 0)
-    tables = regrouped_tables(whole, seed)
+    regrouping = Regrouping(whole, seed)
 
     def draw(repeats: int) -> Vector:
         values = np.empty(repeats)
-        step = max(1, _BATCH_CELLS // whole.size)
+        step = max(1, _BATCH_CELLS // (whole.size + int(n)))
         for start in range(0, repeats, step):
-            batch = np.array([next(tables).copy() for _ in range(min(step, repeats - start))], float)
-            values[start : start + step] = found.statistic(batch @ scores)
+            tables = regrouping.draw(min(step, repeats - start))
+            values[start : start + step] = found.statistic(tables @ scores)
         return values
 
     return Comparison(found, leverage, draw, "permutations", int(n - sizes.max()) + whole.size)

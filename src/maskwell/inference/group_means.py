@@ -29,14 +29,10 @@ def linear(tallies: list[Tally], seed: int) -> Comparison:
     """Compare linear estimates."""
     found = [estimate(tally) for tally in tallies]
     groups = [group for group in found if isinstance(group, LinearEstimate)]
-    worth = np.array([group.effective_n / (1 + group.design.added_variance) for group in groups])
     n = sum(group.effective_n for group in groups)
-    mean: Vector = worth @ np.array([group.proportions for group in groups]) / worth.sum()
-    shares = interior(project(mean), n)
+    shares = _common(groups, n)
     roots = np.sqrt(shares)
-    inverses = [
-        np.linalg.pinv(group.covariance_at(shares), rcond=_RANK_TOLERANCE, hermitian=True) * roots for group in groups
-    ]
+    inverses = [_inverse(group, shares) * roots for group in groups]
     sums = [inverse.T @ (group.proportions - shares) for inverse, group in zip(inverses, groups, strict=True)]
     scores = GroupScores(np.array(sums), np.array([inverse * roots[:, None] for inverse in inverses]))
     weighted = any(tally.squares is not None or tally.n != int(tally.n) for tally in tallies)
@@ -64,6 +60,23 @@ def linear(tallies: list[Tally], seed: int) -> Comparison:
         for g, (group, rows, inverse) in enumerate(zip(groups, single, inverses, strict=True))
     )
     return Comparison(scores, leverage, None if weighted else draw, "draws", cost)
+
+
+def _common(groups: list[LinearEstimate], n: float) -> Vector:
+    """The common population: the mean with the least variance, in the simplex.
+
+    Such a mean goes with no difference between the groups, so that scaling by its shares favours none of them.
+    """
+    worth = np.array([group.effective_n / (1 + group.design.added_variance) for group in groups])
+    mean: Vector = worth @ np.array([group.proportions for group in groups]) / worth.sum()
+    inverses = [_inverse(group, interior(project(mean), n)) for group in groups]
+    pulls = [inverse @ (group.proportions - mean) for inverse, group in zip(inverses, groups, strict=True)]
+    least = np.linalg.pinv(np.sum(inverses, axis=0), rcond=_RANK_TOLERANCE, hermitian=True)
+    return interior(project(mean + least @ np.sum(pulls, axis=0)), n)
+
+
+def _inverse(group: LinearEstimate, shares: Vector) -> Matrix:
+    return np.asarray(np.linalg.pinv(group.covariance_at(shares), rcond=_RANK_TOLERANCE, hermitian=True), float)
 
 
 def _means(group: LinearEstimate, shares: Vector, repeats: int, seed: int | None) -> Matrix:
