@@ -87,8 +87,9 @@ def run(size: Size) -> Result:
         findings=[
             f"{len(rows)} rows over up to {surveys:,} surveys each: least coverage bootstrap {least['bootstrap']:.3f}, "
             f"profile {least['profile']:.3f}; {len(failures)} failures.",
-            "The percentile limits that stood here before covered .834 beside a boundary and overflowed in 4 to 10 % "
-            "of the surveys with a share of 0.",
+            "The percentile limits that stood here before covered a share of .25 in .871 of 171 surveys of "
+            "uniform_subsets, k=5 (199 replicates each), and could end in an overflow where a share was estimated "
+            "as 0.",
         ],
         tables=[Table("Coverage by category:", ("survey", "n", "estimate", "limits", "coverage"), rows)],
         failures=failures,

@@ -192,8 +192,8 @@ def run(size: Size) -> Result:
         findings=[
             f"{len(found)} points: {len(failures)} outside their limits; rates at level .05 from {min(rates):.3f} to "
             f"{max(rates):.3f}, mean {np.mean(rates):.3f}.",
-            "The former Wald test rejected 18 % at n = 30 and epsilon = 4 or 5, 33 % at 200 categories and n = 1,000, "
-            "and had negative statistics.",
+            "The Wald test that stood here before rejected .217 of 120 null surveys at 200 categories and n = 1,000, "
+            "and gave p = 1 to 1,000 times yes against 1,000 times no.",
         ],
         tables=[
             Table(
