@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import maskwell as mw
-from maskwell.auditing import subset_sums
-from maskwell.auditing.capacity import capacity
 from maskwell.designs import MatrixDesign, SubsetDesign
+from maskwell.designs.channels import SymmetricChannel, subset_sums
+from maskwell.designs.channels.capacity import capacity
+from maskwell.designs.codecs import SetCodec
 from maskwell.sampling.plans import TOTAL
 from tests.conformance.checks import row_parity, scores
 from tests.unusual_designs import ALL
@@ -227,8 +228,8 @@ def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a closed form needs no list of sets")
 
-    for name in ("_masks", "_exact_matrix"):
-        monkeypatch.setattr(SubsetDesign, name, refuse)
+    monkeypatch.setattr(SymmetricChannel, "exact", refuse)
+    monkeypatch.setattr(SetCodec, "masks", refuse)
 
 
 @pytest.mark.usefixtures("no_matrix")

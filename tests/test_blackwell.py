@@ -123,7 +123,7 @@ def test_large_symmetric_designs_are_compared_by_size() -> None:
     trimmed, full = designs.trimmed_rappor(100, epsilon=2), designs.rappor(100, epsilon=1)
     verdict = dominates(trimmed, full)
     assert verdict
-    reached = verdict.transition.applied_to(trimmed)
+    reached = verdict.transition.applied_to(trimmed.channel.sizes)
     for size, inside, outside in zip(full.sizes, full.inside, full.outside, strict=True):
         assert reached.get(size, (0, 0)) == pytest.approx((inside / 2**64, outside / 2**64), abs=1e-9)
     with pytest.raises(mw.DesignError, match="use transition"):

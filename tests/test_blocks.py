@@ -15,8 +15,8 @@ import pytest
 
 import maskwell as mw
 from maskwell.designs import BlockDesign, catalogue
+from maskwell.designs.base import Design
 from maskwell.designs.block_catalogue import fewest_blocks
-from maskwell.designs.rows import RowDesign
 from maskwell.sampling.plans import TOTAL, BlockPlan
 from tests.block_helpers import FANO, GAMMA, SMALL, on_entry, symmetric
 from tests.conformance import checks, sampling_checks
@@ -128,13 +128,13 @@ def test_embedded_designs_conform(design: BlockDesign) -> None:
 @every_embedded
 def test_least_squares_are_those_of_any_matrix(design: BlockDesign) -> None:
     """The closed form gives the scores that general weighted least squares give."""
-    general = RowDesign.estimator(design, "linear")
+    general = Design.estimator(design, "linear")
     assert design.estimator("linear") == pytest.approx(general, rel=1e-9, abs=1e-9)
     assert design.added_variance <= by_moments(design) + 1e-9
 
 
 def by_moments(design: BlockDesign) -> float:
-    return float((design.floats.T @ (design.estimator("moments") ** 2).sum(axis=0)).max()) - 1
+    return float((design.channel.floats.T @ (design.estimator("moments") ** 2).sum(axis=0)).max()) - 1
 
 
 @every_embedded

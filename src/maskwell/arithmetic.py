@@ -6,9 +6,11 @@ rational just below it when a design is built, and compared by enclosure when on
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from numbers import Rational
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,3 +108,67 @@ def float_below(value: Fraction) -> float:
     """The greatest float that is at most the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+# Linear algebra over the rationals, where round-off must not decide whether a row is new.
+
+
+class Echelon(NamedTuple):
+    """A matrix in reduced echelon form: its rows, and the columns that the first of them lead.
+
+    ``determinant`` is that of the leading columns, up to its sign, where they are as many as the rows.
+    """
+
+    rows: list[list[Fraction]]
+    pivots: list[int]
+    determinant: Fraction
+
+
+def eliminate(matrix: Iterable[Sequence[Fraction | int]], columns: int | None = None) -> Echelon:
+    """Gauss and Jordan's elimination; only the first ``columns`` may lead a row.
+
+    >>> eliminate([[2, 4], [1, 3]]).determinant
+    Fraction(2, 1)
+    """
+    rows = [[Fraction(x) for x in row] for row in matrix]
+    pivots: list[int] = []
+    determinant = Fraction(1)
+    for column in range(len(rows[0]) if columns is None else columns):
+        at = len(pivots)
+        pivot = next((r for r in range(at, len(rows)) if rows[r][column]), None)
+        if pivot is None:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        lead = rows[at][column]
+        determinant *= lead
+        rows[at] = [x / lead for x in rows[at]]
+        for r, row in enumerate(rows):
+            if r != at and row[column]:
+                factor = row[column]
+                rows[r] = [x - factor * y for x, y in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    return Echelon(rows, pivots, determinant)
+
+
+def rank(matrix: Iterable[Sequence[Fraction | int]]) -> int:
+    """The number of independent rows."""
+    return len(eliminate(matrix).pivots)
+
+
+def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction]:
+    """The solution of a regular square system."""
+    augmented = [[*row, b] for row, b in zip(matrix, right, strict=True)]
+    return [row[-1] for row in eliminate(augmented, len(matrix)).rows]
+
+
+def null_space(matrix: Iterable[Sequence[Fraction | int]]) -> list[list[Fraction]]:
+    """A basis of the vectors that the matrix sends to zero."""
+    rows, pivots, _ = eliminate(matrix)
+    basis = []
+    for free in (j for j in range(len(rows[0])) if j not in pivots):
+        vector = [Fraction(0)] * len(rows[0])
+        vector[free] = Fraction(1)
+        for at, column in enumerate(pivots):
+            vector[column] = -rows[at][free]
+        basis.append(vector)
+    return basis

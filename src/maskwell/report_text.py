@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import ReportError
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed
@@ -34,7 +33,7 @@ class ReportTexts:
         self.design = design
         self._empty = design.plan.empty(0)
         self._labels = _labels(design) if self._empty.ndim == 1 else None
-        self._sets = isinstance(design, SubsetDesign)
+        self._sets = design.codec.bit_masks
 
     @property
     def width(self) -> int:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
 from maskwell.reports import Reports, is_simulated, joined_randomness
@@ -165,10 +164,10 @@ class Tally:
 
         Who is missing from one variable of a joint report is missing from all.
         """
-        if not isinstance(self.design, ProductDesign) or self.kept_patterns is None:
+        if not self.design.variables or self.kept_patterns is None:
             raise ReportError("marginal(name) needs the tally of a product design, with its patterns kept.")
         part, kept = self.design.part(name), self.kept_patterns
-        packed = self.design.split(kept.packed)[self.design.names.index(name)]
+        packed = self.design.codec.split(kept.packed)[list(self.design.variables).index(name)]
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.count(packed, kept.squares)
         own = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None

@@ -1,6 +1,7 @@
 """Designs of each kind, a fresh interpreter, and what a refusal looks like."""
 
 import copy
+import dataclasses
 import os
 import subprocess
 import sys
@@ -36,6 +37,11 @@ every_column = pytest.mark.parametrize("design", [pytest.param(d, id=k) for k, d
 def planted(thing: Any, **parts: Any) -> Any:
     """A copy of a design or a plan with some of its parts replaced."""
     altered = copy.copy(thing)
+    if dataclasses.is_dataclass(thing):
+        # What was computed from the parts is computed anew.
+        fields = {field.name for field in dataclasses.fields(thing)}
+        vars(altered).clear()
+        vars(altered).update({name: value for name, value in vars(thing).items() if name in fields})
     vars(altered).update(parts)
     return altered
 

@@ -12,7 +12,7 @@ from mpmath import mp
 
 import maskwell as mw
 from maskwell.designs import DESIGNS, Design
-from maskwell.designs.rounding import row_parity
+from maskwell.designs.channels.rows import row_parity
 from tests.conformance.claims import exceeds
 from tests.evidence.record import Result, Size, Table
 

@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 
 from maskwell.auditing.explain import explain
-from maskwell.auditing.facts import set_facts
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.channels import SizeRow
 from maskwell.designs.claims import checked_parameters
-from maskwell.designs.product import ProductDesign
 from maskwell.designs.storage import stored_value
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError, EstimationError
 
 FORMAT = 1
@@ -68,9 +66,9 @@ def codebook(design: Design, variable: str = "report") -> Codebook:
         "design": _about(design),
         "privacy": _privacy(design),
     }
-    if isinstance(design, ProductDesign):
-        parts = zip(design.names, design.parts, strict=True)
-        return Codebook({**content, "variables": [codebook(part, name).content for name, part in parts], **_JOINT})
+    if design.variables:
+        parts = [codebook(part, name).content for name, part in design.variables.items()]
+        return Codebook({**content, "variables": parts, **_JOINT})
     return Codebook({**content, "categories": list(design.categories), **_estimation(design)})
 
 
@@ -90,7 +88,7 @@ def _about(design: Design) -> dict[str, Any]:
     except DesignError:
         citation = []
     sentences = explain(design, "methodologist").sentences
-    if isinstance(design, ProductDesign):
+    if design.variables:
         sentences = sentences[-1:]  # its variables have codebooks of their own
     return {
         "name": design.name,
@@ -116,17 +114,16 @@ def _privacy(design: Design) -> dict[str, Any]:
 
 
 def _estimation(design: Design) -> dict[str, Any]:
-    if isinstance(design, SubsetDesign):
-        return _of_subsets(design)
-    return _of_rows(design)
+    return _of_sizes(design, design.channel.sizes) if design.channel.sizes else _of_rows(design)
 
 
 # Symmetric subset designs: a handful of numbers, however many categories there are.
 
 
-def _of_subsets(design: SubsetDesign) -> dict[str, Any]:
-    single = design.sizes == (1,)
-    facts = set_facts(design)
+def _of_sizes(design: Design, rows: tuple[SizeRow, ...]) -> dict[str, Any]:
+    sizes = [row.size for row in rows]
+    single = sizes == [1]
+    facts = design.set_facts()
     assert facts is not None
     assert facts.other_inside is not None
     reading = {
@@ -140,9 +137,9 @@ def _of_subsets(design: SubsetDesign) -> dict[str, Any]:
     }
     probabilities = {
         "out_of": str(1 << 64),
-        "sizes": list(design.sizes),
-        "inside": [str(weight) for weight in design.inside],
-        "outside": [str(weight) for weight in design.outside],
+        "sizes": sizes,
+        "inside": [str(row.inside) for row in rows],
+        "outside": [str(row.outside) for row in rows],
         "meaning": "for each size of a reported set: the chances, out of out_of, of a set of that size that holds the "
         "truth and of one that does not; the set is drawn uniformly from all such sets",
         "A": float(facts.truth_inside),
@@ -151,7 +148,7 @@ def _of_subsets(design: SubsetDesign) -> dict[str, Any]:
     }
     if math.isinf(design.added_variance):
         return {"reports": reading, "probabilities": probabilities, "estimator": _nothing("Reports ignore the truth.")}
-    unit = np.eye(len(design.sizes))
+    unit = np.eye(len(sizes))
     scores = design.scores("linear")
     other = [float(scores.mean(_size_counts(design, row, member=False))[0]) for row in unit]
     member = [float(scores.mean(_size_counts(design, row, member=True))[0]) for row in unit]
@@ -164,7 +161,7 @@ def _of_subsets(design: SubsetDesign) -> dict[str, Any]:
         "estimator": {
             "formula": "estimate[j] = mean over reports of score(j), where a report of size sizes[i] has score(j) = "
             "member[i] if it holds category j and other[i] if not; unbiased, sums to 1, may leave [0, 1]",
-            "sizes": list(design.sizes),
+            "sizes": sizes,
             "member": member,
             "other": other,
             "alpha": (design.k - 1) / (design.added_variance + 1 - 1 / design.k),
@@ -182,7 +179,7 @@ def _of_subsets(design: SubsetDesign) -> dict[str, Any]:
     }
 
 
-def _size_counts(design: SubsetDesign, row: Any, member: bool) -> Any:
+def _size_counts(design: Design, row: Any, member: bool) -> Any:
     """The counts of one report of one size, which holds every category or none: only its score matters."""
     return np.outer(row, np.append(np.full(design.k, float(member)), 1.0))
 

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maskwell.auditing.tables import TOLERANCE, error_scale
+from maskwell.auditing.tables import error_scale
 from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.errors import DesignError
 
 _SMALL = 20_000  # up to here a simplex method takes less than a second

@@ -89,13 +89,15 @@ def audit_sampler(
     >>> audit_sampler(designs.minimax(4, epsilon=1), n=20_000, seed=1).flagged
     False
     """
-    k = _categories(sampler, k)
-    _refuse_nonsense(k, n, claimed, confidence)
+    design: Design | None = None
+    # A function that somebody else wrote is audited like a design: the one place that tells the two apart.
     if isinstance(sampler, Design):
-        claimed = sampler.epsilon if claimed is None else claimed
-        draw: Sampler = _masker(sampler, seed)
+        design, draw = sampler, _masker(sampler, seed)
+        claimed = design.epsilon if claimed is None else claimed
     else:
         draw = sampler
+    k = _categories(design, draw, k)
+    _refuse_nonsense(k, n, claimed, confidence)
     reader = CellReader(k)
     search = Search(k, reader)
     first = max(2 * k, int(n * _SEARCH_SHARE))
@@ -106,12 +108,12 @@ def audit_sampler(
     error = error_share(confidence, len(chosen))
     bounds = [_bound(*hit, *drawn, error) for hit, drawn in zip(hits, draws, strict=True)]
     at = int(np.argmax(bounds))
-    labels: Sequence[Any] = sampler.categories if isinstance(sampler, Design) else range(k)
+    labels: Sequence[Any] = range(k) if design is None else design.categories
     return EmpiricalAudit(
         epsilon_lower=bounds[at],
         claimed=claimed,
         confidence=confidence,
-        event=search.describe(chosen[at].event, labels, _report_names(sampler)),
+        event=search.describe(chosen[at].event, labels, _report_names(design)),
         truths=(labels[chosen[at].truth], labels[chosen[at].other]),
         counts=hits[at],
         draws=draws[at],
@@ -144,11 +146,11 @@ def draws_needed(
     return math.ceil(2 * (float(quantiles) / excess) ** 2 / (1 - _SEARCH_SHARE))
 
 
-def _categories(sampler: Design | Sampler, k: int | None) -> int:
-    if isinstance(sampler, Design):
-        if k not in (None, sampler.k):
-            raise DesignError(f"k = {k} does not fit the design, which has {sampler.k} categories; leave k out.")
-        return sampler.k
+def _categories(design: Design | None, sampler: object, k: int | None) -> int:
+    if design is not None:
+        if k not in (None, design.k):
+            raise DesignError(f"k = {k} does not fit the design, which has {design.k} categories; leave k out.")
+        return design.k
     if not callable(sampler):
         raise DesignError(
             f"sampler must be a design or a function of an array of true codes; got {type(sampler).__name__}."
@@ -239,8 +241,8 @@ def _bound(hits: int, other_hits: int, draws: int, other_draws: int, error: floa
     return max(0.0, math.log(low / high))
 
 
-def _report_names(sampler: Design | Sampler) -> Sequence[Any] | None:
+def _report_names(design: Design | None) -> Sequence[Any] | None:
     """What the codes of a design's reports stand for, where they are codes."""
-    if not isinstance(sampler, Design) or sampler.plan.empty(0).ndim > 1 or sampler.report_count() > _MOST_NAMES:
+    if design is None or design.plan.empty(0).ndim > 1 or design.report_count() > _MOST_NAMES:
         return None
-    return sampler.report_labels()
+    return design.report_labels()

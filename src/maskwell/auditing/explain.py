@@ -11,14 +11,12 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from maskwell.auditing.cautions import USUAL_CEILING
-from maskwell.auditing.facts import set_facts, worth
 from maskwell.auditing.procedures import instructions, quoted
 from maskwell.auditing.records import belief, given_away, guess, how_often, is_certain, is_open, purpose, recorded
 from maskwell.auditing.report import audit
 from maskwell.auditing.stated import Sentence, decimal, plain
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
-from maskwell.designs.product import ProductDesign
 from maskwell.errors import DesignError
 from maskwell.plain_text import visible_html, visible_lines
 
@@ -60,16 +58,16 @@ def explain(design: Design, audience: Audience = "respondent") -> Explanation:
         "methodologist": _methodologist,
     }
     write = writers[audience]
-    if not isinstance(design, ProductDesign):
+    if not design.variables:
         return Explanation(design, audience, tuple(write(design)))
     sentences: list[Sentence] = []
-    for name, part in zip(design.names, design.parts, strict=True):
+    for name, part in design.variables.items():
         sentences += [Sentence("About {variable}:", labels={"variable": quoted(name)}), *write(part)]
     return Explanation(design, audience, (*sentences, *_together(design, audience)))
 
 
 def _respondent(design: Design) -> Iterator[Sentence]:
-    steps, facts = instructions(design), set_facts(design)
+    steps, facts = instructions(design), design.set_facts()
     yield from steps
     if design.exact_parity() == 1:
         yield Sentence("What is recorded for you does not depend on your answer, so it says nothing about you.")
@@ -90,7 +88,7 @@ def _respondent(design: Design) -> Iterator[Sentence]:
 
 
 def _interviewer(design: Design) -> Iterator[Sentence]:
-    steps, facts = instructions(design), set_facts(design)
+    steps, facts = instructions(design), design.set_facts()
     if is_open(facts):
         yield _OPEN
         return
@@ -133,7 +131,7 @@ def _methodologist(design: Design) -> Iterator[Sentence]:
         {"name": design.name},
     )
     yield from _privacy(design)
-    facts = set_facts(design)
+    facts = design.set_facts()
     if facts is not None and facts.other_inside is not None:
         yield Sentence(
             "A report holds the true category with probability {own} and any other given one with probability {other}.",
@@ -162,7 +160,7 @@ def _methodologist(design: Design) -> Iterator[Sentence]:
     )
     yield Sentence(
         "With equally common categories a report is worth {worth} of an answer to a direct question.",
-        {"worth": decimal(worth(design), "worth")},
+        {"worth": decimal(design.worth, "worth")},
     )
 
 
@@ -193,7 +191,7 @@ def _privacy(design: Design) -> Iterator[Sentence]:
         yield Sentence("Average security limits an average over reports only: single reports may give the truth away.")
 
 
-def _together(design: ProductDesign, audience: Audience) -> Iterator[Sentence]:
+def _together(design: Design, audience: Audience) -> Iterator[Sentence]:
     """What all variables of a product give away together."""
     parity = design.exact_parity()
     if not isinstance(parity, Fraction):

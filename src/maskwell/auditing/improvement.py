@@ -20,13 +20,11 @@ import numpy as np
 
 from maskwell.auditing.admissibility import admissible
 from maskwell.auditing.comparison import Comparison, proper
-from maskwell.auditing.proportional import Sets, complement, ratio, sets_of
 from maskwell.auditing.size_order import SizeComparison
 from maskwell.auditing.size_rules import Move, SizeTransition
 from maskwell.designs.base import Design, Matrix, require_design
+from maskwell.designs.channels import SizeRow
 from maskwell.designs.explicit import build
-from maskwell.designs.matrix import MatrixDesign
-from maskwell.designs.product import ProductDesign
 from maskwell.designs.rounding import split_at_parity
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError
@@ -34,9 +32,9 @@ from maskwell.sampling.plans import TOTAL
 
 _NAME = "improved"
 _DECIMAL = Context(prec=50)
-# Values of a row that differ by less, relative to its largest, or by two units of 2^-64, differ by rounding only.
+# Values of a row that differ by less, relative to its largest, or by two units of rounding, differ by rounding only.
 _SAME = Fraction(1, 10**12)
-_UNITS = Fraction(2, TOTAL)
+_UNITS = 2
 _MOST_CELLS = 250_000
 
 
@@ -58,9 +56,8 @@ class Improvement:
     def C(self) -> Matrix:
         """The transition matrix from reports of the improved design to reports of the original."""
         if isinstance(self.transition, SizeTransition):
-            assert isinstance(self.design, SubsetDesign)
-            assert isinstance(self.original, SubsetDesign)
-            return self.transition.matrix(self.design.sizes, self.original.sizes)
+            sizes = [[row.size for row in design.channel.sizes] for design in (self.design, self.original)]
+            return self.transition.matrix(*sizes)
         return self.transition
 
 
@@ -83,23 +80,20 @@ def improvement(design: Design) -> Improvement:
             f"{design.name} has infinite parity, where only the direct question is admissible: improving it would end "
             "all masking. Improve a design of finite parity, or see admissible_average_secure and LocalDiversity."
         )
-    if isinstance(design, ProductDesign):
+    if design.variables:
         raise DesignError(
             f"{design.name} masks several variables apart, and what improves it would mask them together; improve its "
             "parts one by one, or from_matrix(design.matrix()) for the joint variable."
         )
     if admissible(design):
         return _unchanged(design)
-    if isinstance(design, SubsetDesign):
-        return _improved_sizes(design, parity)
-    return _improved_rows(design, parity)
+    return _improved_sizes(design, parity) if design.channel.sizes else _improved_rows(design, parity)
 
 
 def _unchanged(design: Design) -> Improvement:
-    if isinstance(design, SubsetDesign):
-        stay = SizeTransition(design.k, tuple(Move(size, size, size, 1.0) for size in design.sizes))
-        return Improvement(design, design, stay, 0.0, 0.0)
-    return Improvement(design, design, np.eye(design.report_count()), 0.0, 0.0)
+    moves = tuple(Move(row.size, row.size, row.size, 1.0) for row in design.channel.sizes)
+    stay = SizeTransition(design.k, moves) if moves else np.eye(design.report_count())
+    return Improvement(design, design, stay, 0.0, 0.0)
 
 
 D = TypeVar("D", bound=Design)
@@ -114,8 +108,8 @@ def _described(better: D, original: Design) -> D:
 # Symmetric designs: the steps of a set are the set itself, or its complement where the set speaks against the truth.
 
 
-def _improved_sizes(design: SubsetDesign, parity: Fraction) -> Improvement:
-    k, steps = design.k, [(sets, *_step(design.k, sets, parity)) for sets in sets_of(design)]
+def _improved_sizes(design: Design, parity: Fraction) -> Improvement:
+    k, steps = design.k, [(row, *_step(design.k, row, parity)) for row in design.channel.sizes]
     told: dict[int, Fraction] = {}
     for _, size, weight in steps:
         if weight:
@@ -125,14 +119,14 @@ def _improved_sizes(design: SubsetDesign, parity: Fraction) -> Improvement:
     better = _described(SubsetDesign(design.categories, *weights, name=_NAME), design)
     moves = []
     for size in better.sizes:
-        for sets, new_size, weight in steps:
+        for row, new_size, weight in steps:
             if new_size == size and weight:
-                shared = size if sets.size == size and not _against(k, sets) else 0
-                moves.append(Move(size, sets.size, shared, float(total * weight / told[size])))
-            if rest := Fraction(sets.weight, TOTAL) - weight:
-                moves.append(Move(size, sets.size, None, float(rest)))
+                shared = size if row.size == size and row.odds(k) >= 1 else 0
+                moves.append(Move(size, row.size, shared, float(total * weight / told[size])))
+            if rest := Fraction(row.weight, TOTAL) - weight:
+                moves.append(Move(size, row.size, None, float(rest)))
     transition = SizeTransition(k, tuple(moves))
-    slack = SizeComparison(better, design).error(transition)
+    slack = SizeComparison(k, better.channel.sizes, design.channel.sizes).error(transition)
     return Improvement(design, better, transition, slack, float(1 - total))
 
 
@@ -140,18 +134,13 @@ def _decimal(share: Fraction) -> Decimal:
     return _DECIMAL.divide(Decimal(share.numerator), Decimal(share.denominator))
 
 
-def _against(k: int, sets: Sets) -> bool:
-    odds = ratio(k, sets)
-    return odds is not None and odds < 1
-
-
-def _step(k: int, sets: Sets, parity: Fraction) -> tuple[int, Fraction]:
+def _step(k: int, row: SizeRow, parity: Fraction) -> tuple[int, Fraction]:
     """The size of the sets that such sets speak for, and the probability of the reports of full parity about them."""
-    if ratio(k, sets) == 1:
-        return sets.size, Fraction(0)
-    size, inside, outside = complement(k, sets) if _against(k, sets) else sets
-    rise = Fraction(inside * (k - size) - outside * size, (k - size) * TOTAL)
-    return size, rise * (parity + Fraction(k - size, size)) / (parity - 1)
+    if row.odds(k) == 1:
+        return row.size, Fraction(0)
+    row = row.favouring(k)
+    rise = Fraction(row.contrast(k), (k - row.size) * TOTAL)
+    return row.size, rise * (parity + Fraction(k - row.size, row.size)) / (parity - 1)
 
 
 # Tables.
@@ -159,8 +148,7 @@ def _step(k: int, sets: Sets, parity: Fraction) -> tuple[int, Fraction]:
 
 def _improved_rows(design: Design, parity: Fraction) -> Improvement:
     exact = design.matrix(exact=True).tolist()
-    rounded = isinstance(design, MatrixDesign) and design.total == TOTAL
-    steps = [_steps(row, rounded) for row in exact]
+    steps = [_steps(row, _UNITS * design.channel.unit) for row in exact]
     sets = sorted({members for row in steps for members in row}, key=lambda members: (members.bit_count(), members))
     if len(sets) * design.k > _MOST_CELLS:
         raise DesignError(
@@ -178,10 +166,10 @@ def _improved_rows(design: Design, parity: Fraction) -> Improvement:
     return Improvement(design, better, C, slack, float(sum(rest)))
 
 
-def _steps(row: list[Fraction], rounded: bool) -> dict[int, Fraction]:
+def _steps(row: list[Fraction], rounding: Fraction) -> dict[int, Fraction]:
     """The height of each step of a row, by the set of categories above it as a bit mask."""
     order = sorted(range(len(row)), key=lambda j: row[j], reverse=True)
-    tolerance = max(_SAME * row[order[0]], _UNITS if rounded else Fraction(0))
+    tolerance = max(_SAME * row[order[0]], rounding)
     steps: dict[int, Fraction] = {}
     members, level = 0, row[order[0]]
     for j in order:

@@ -19,9 +19,10 @@ from maskwell.auditing.comparison import Comparison, Finding, decide
 from maskwell.auditing.proportional import proportional_rows
 from maskwell.auditing.size_order import SizeComparison, decide_sizes
 from maskwell.auditing.size_rules import SizeBet, SizeTransition
-from maskwell.auditing.tables import TOLERANCE, paired, refuse_other_categories
+from maskwell.auditing.tables import comparable_pair, paired_tables
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.channels import Channel
+from maskwell.designs.channels.deviations import TOLERANCE
 
 _SAME = 1e-13  # rows this close to proportional differ by rounding only
 
@@ -87,10 +88,10 @@ def dominates(better: Any, worse: Any) -> Domination:
     >>> bool(dominates(designs.rappor(4, epsilon=1), designs.trimmed_rappor(4, epsilon=1)))
     False
     """
-    if isinstance(better, SubsetDesign) and isinstance(worse, SubsetDesign):
-        refuse_other_categories(better, worse)
-        return _dominates_by_size(better, worse)
-    return _dominates_by_row(*paired(better, worse))
+    first, second = comparable_pair(better, worse)
+    if first.by_size and second.by_size:
+        return _dominates_by_size(first.channel, second.channel)
+    return _dominates_by_row(*paired_tables(first, second))
 
 
 # Tables.
@@ -198,12 +199,14 @@ def _by_odds(better: float, worse: float) -> str:
 # Symmetric designs.
 
 
-def _dominates_by_size(better: SubsetDesign, worse: SubsetDesign) -> Domination:
-    comparison = SizeComparison(better, worse)
+def _dominates_by_size(better: Channel, worse: Channel) -> Domination:
+    comparison = SizeComparison(better.k, better.sizes, worse.sizes)
     transition, bet, slack = decide_sizes(comparison)
     if bet is None:
-        return Domination(True, slack, _HOLDS, transition, _sizes=(better.sizes, worse.sizes))
+        sizes = (comparison.sizes(better.sizes), comparison.sizes(worse.sizes))
+        return Domination(True, slack, _HOLDS, transition, _sizes=sizes)
     witness = Witness(*comparison.values(bet), bet)
-    steeper = worse.parity > better.parity * (1 + TOLERANCE)
-    why = _by_odds(better.parity, worse.parity) if steeper else _fails(witness.value_better, witness.value_worse)
+    parities = float(better.parity), float(worse.parity)
+    steeper = parities[1] > parities[0] * (1 + TOLERANCE)
+    why = _by_odds(*parities) if steeper else _fails(witness.value_better, witness.value_worse)
     return Domination(False, slack, why, witness=witness)

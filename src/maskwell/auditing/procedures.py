@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from maskwell.auditing.stated import Chance, Sentence, device, frequencies, plain
 from maskwell.designs.base import Design
-from maskwell.designs.matrix import MatrixDesign
 
 Rows = tuple[tuple[Fraction, ...], ...]
 Labels = dict[str, str]
@@ -17,11 +16,11 @@ Labels = dict[str, str]
 def instructions(design: Design) -> tuple[Sentence, ...]:
     """What the respondent is told to do; nothing for designs that are no such procedure."""
     procedure = PROCEDURES.get(design.name)
-    if procedure is None or not isinstance(design, MatrixDesign) or design.k != 2:
+    if procedure is None or design.channel.sizes or design.k != 2:
         return ()
     matrix: Rows = tuple(tuple(row) for row in design.matrix(exact=True))
-    labels = {"yes": quoted(design.categories[0]), "no": quoted(design.categories[1])}
-    return procedure(matrix, {**labels, "first": quoted(design.reports[0]), "second": quoted(design.reports[1])})
+    yes, no, first, second = (quoted(label) for label in (*design.categories, *design.report_labels()[:2]))
+    return procedure(matrix, {"yes": yes, "no": no, "first": first, "second": second})
 
 
 def quoted(label: object) -> str:

@@ -5,34 +5,24 @@ changes neither what a design tells nor what it hides (chai-nayak-2018, Remark 4
 the same exactly if they have the same rows in some order (Theorem 4.1 there).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.auditing.tables import TOLERANCE, as_table, error_scale, mass_scale, paired, refuse_other_categories
+from maskwell.auditing.tables import comparable, comparable_pair, error_scale, mass_scale, paired_tables
 from maskwell.designs.base import Design, Matrix
+from maskwell.designs.channels import SizeRow
+from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.product import ProductDesign
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.sampling.plans import TOTAL
 
 _UNITS = 4  # by which two roundings of one weight may differ, and one more for each ratio
-
-
-class Sets(NamedTuple):
-    """All sets of one size of a symmetric design, as weights out of 2^64."""
-
-    size: int
-    inside: int
-    outside: int
-
-    @property
-    def weight(self) -> int:
-        return self.inside + self.outside
 
 
 @dataclass(frozen=True)
@@ -82,16 +72,21 @@ def merge_proportional(design: Any) -> Design | Matrix:
     array([[0.6, 0.3],
            [0.4, 0.7]])
     """
-    if isinstance(design, SubsetDesign):
-        return _merged_sizes(design)
+    given = comparable(design, "design")
+    if given.design is None:
+        table = given.channel.floats
+        return np.array([table[group].sum(axis=0) for group in proportional_rows(table)])
+    return _merged(given.design)
+
+
+def _merged(design: Design) -> Design:
     if isinstance(design, ProductDesign):
-        # Joint rows are proportional exactly if their parts are.
-        return replace(design, parts=tuple(merge_proportional(part) for part in design.parts))
-    table = as_table(design, "design")
-    groups = proportional_rows(table)
-    if not isinstance(design, Design):
-        return np.array([table[group].sum(axis=0) for group in groups])
-    if len(groups) == len(table):
+        # Joint rows are proportional exactly if their parts are, and the result is a product again.
+        return replace(design, parts=tuple(_merged(part) for part in design.parts))
+    if design.channel.sizes:
+        return _merged_sizes(design)
+    groups = proportional_rows(design.channel.floats)
+    if len(groups) == design.report_count():
         return design
     exact = design.matrix(exact=True)
     labels = design.report_labels()
@@ -122,50 +117,34 @@ def _plain(label: Any) -> str:
 # and as much for the truth as the other is against it.
 
 
-def sets_of(design: SubsetDesign) -> list[Sets]:
-    """The sizes of a design with their weights."""
-    return [Sets(*row) for row in zip(design.sizes, design.inside, design.outside, strict=True)]
-
-
-def ratio(k: int, sets: Sets) -> Fraction | None:
-    """How much likelier such a set is for its members than for others; None stands for infinity."""
-    if sets.size in (0, k):
-        return Fraction(1)
-    return Fraction(sets.inside * (k - sets.size), sets.outside * sets.size) if sets.outside else None
-
-
-def complement(k: int, sets: Sets) -> Sets:
-    """The same reports, each named by the categories that it leaves out."""
-    return Sets(k - sets.size, sets.outside, sets.inside)
-
-
-def _merged_sizes(design: SubsetDesign) -> SubsetDesign:
-    k, merged = design.k, {sets.size: sets for sets in sets_of(design)}
-    silent = [sets.size for sets in merged.values() if ratio(k, sets) == 1]
+def _merged_sizes(design: Design) -> Design:
+    k, merged = design.k, {row.size: row for row in design.channel.sizes}
+    silent = [row.size for row in merged.values() if row.odds(k) == 1]
     if len(silent) > 1 or any(0 < size < k for size in silent):
         weight = sum(merged.pop(size).weight for size in silent)
-        merged[k] = Sets(k, weight, 0)
+        merged[k] = SizeRow(k, weight, 0)
     for size in sorted(merged):
         other = merged.get(k - size)
         if 2 * size < k and size in merged and other is not None and size:
-            mirror = complement(k, other)
+            mirror = other.complement(k)
             if _proportional(k, merged[size], mirror):
                 del merged[k - size]
-                merged[size] = Sets(size, merged[size].inside + mirror.inside, merged[size].outside + mirror.outside)
-    if list(merged.values()) == sets_of(design):
+                own = merged[size]
+                merged[size] = SizeRow(size, own.inside + mirror.inside, own.outside + mirror.outside)
+    if tuple(merged.values()) == design.channel.sizes:
         return design
     sizes, inside, outside = zip(*(merged[size] for size in sorted(merged)), strict=True)
     about: dict[str, Any] = {"name": design.name, "parameters": design.parameters, "demand": design.demand}
     return SubsetDesign(design.categories, sizes, inside, outside, **about)
 
 
-def _proportional(k: int, a: Sets, b: Sets) -> bool:
+def _proportional(k: int, a: SizeRow, b: SizeRow) -> bool:
     """Whether sets of one size have the same ratio, but for 1e-9 or for the rounding of their weights."""
-    first, second = ratio(k, a), ratio(k, b)
-    if first is None or second is None or first == 0 or second == 0:
+    first, second = a.odds(k), b.odds(k)
+    if math.inf in (first, second) or 0 in (first, second):
         return first == second
-    rounding = _UNITS / min(w for sets in (a, b) for w in (sets.inside, sets.outside) if w)
-    return abs(first / second - 1) <= max(TOLERANCE, rounding)
+    rounding = _UNITS / min(w for row in (a, b) for w in (row.inside, row.outside) if w)
+    return abs(float(first / second - 1)) <= max(TOLERANCE, rounding)
 
 
 def equivalent(a: Any, b: Any) -> Equivalence:
@@ -173,12 +152,11 @@ def equivalent(a: Any, b: Any) -> Equivalence:
 
     Relative tolerance 1e-9; the slack is reported. Equivalent designs dominate each other.
     """
-    if isinstance(a, SubsetDesign) and isinstance(b, SubsetDesign):
-        refuse_other_categories(a, b)
-        slack = _size_difference(a, b)
+    first, second = comparable_pair(a, b)
+    if first.by_size and second.by_size:
+        slack = _size_difference(first.channel.k, first.channel.sizes, second.channel.sizes)
     else:
-        first, second = paired(a, b)
-        slack = _row_difference(first, second)
+        slack = _row_difference(*paired_tables(first, second))
     return Equivalence(slack <= TOLERANCE, slack)
 
 
@@ -193,22 +171,19 @@ def _row_difference(first: Matrix, second: Matrix) -> float:
     return worst
 
 
-def _size_difference(a: SubsetDesign, b: SubsetDesign) -> float:
+def _size_difference(k: int, *sizes: tuple[SizeRow, ...]) -> float:
     """The same by size: sets are named so that they favour the truth, and those that say nothing by size k."""
-    named = [(design_at, _favouring(a.k, sets)) for design_at, d in enumerate((a, b)) for sets in sets_of(d)]
-    families: list[tuple[Sets, list[int]]] = []
-    for at, sets in named:
-        family = next((f for f in families if f[0].size == sets.size and _proportional(a.k, f[0], sets)), None)
+    named = [(at, _favouring(k, row)) for at, rows in enumerate(sizes) for row in rows]
+    families: list[tuple[SizeRow, list[int]]] = []
+    for at, row in named:
+        family = next((f for f in families if f[0].size == row.size and _proportional(k, f[0], row)), None)
         if family is None:
-            family = (sets, [0, 0])
+            family = (row, [0, 0])
             families.append(family)
-        family[1][at] += sets.weight
+        family[1][at] += row.weight
     masses = np.array([weights for _, weights in families], float) / TOTAL
     return float((np.abs(masses[:, 0] - masses[:, 1]) / mass_scale(masses.max(axis=1))).max())
 
 
-def _favouring(k: int, sets: Sets) -> Sets:
-    odds = ratio(k, sets)
-    if odds == 1:
-        return Sets(k, sets.weight, 0)
-    return sets if odds is None or odds > 1 else complement(k, sets)
+def _favouring(k: int, row: SizeRow) -> SizeRow:
+    return SizeRow(k, row.weight, 0) if row.odds(k) == 1 else row.favouring(k)

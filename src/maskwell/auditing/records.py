@@ -3,13 +3,16 @@
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-from maskwell.auditing.facts import SetFacts, exclusions, small_matrix
+import numpy as np
+from numpy.typing import NDArray
+
 from maskwell.auditing.procedures import quoted
 from maskwell.auditing.report import audit
 from maskwell.auditing.stated import Chance, Sentence, frequencies, plain
 from maskwell.designs.base import Design
+from maskwell.designs.set_facts import SetFacts, small_matrix
 
 # More lines than this are no longer read.
 _MOST_LINES = 6
@@ -130,6 +133,25 @@ def given_away(design: Design, facts: SetFacts | None) -> Iterator[Sentence]:
     more = max(len(found.certain) - _MOST_LINES, 0) + max(len(found.partial) - _MOST_LINES, 0)
     if more:
         yield Sentence("As many as {more} other records rule answers out.", {"more": plain(more, "further exclusions")})
+
+
+class Exclusions(NamedTuple):
+    """Reports that leave one truth possible, with that truth, and reports that rule out some, with those."""
+
+    certain: tuple[tuple[Any, Any], ...]
+    partial: tuple[tuple[Any, tuple[Any, ...]], ...]
+
+
+def exclusions(design: Design, matrix: NDArray[np.object_]) -> Exclusions:
+    """What reports rule out, from the zeros of the matrix."""
+    certain, partial = [], []
+    for report, row in zip(design.report_labels(), matrix, strict=True):
+        possible = [c for c, p in zip(design.categories, row, strict=True) if p]
+        if len(possible) == 1:
+            certain.append((report, possible[0]))
+        elif 0 < len(possible) < design.k:
+            partial.append((report, tuple(c for c in design.categories if c not in possible)))
+    return Exclusions(tuple(certain), tuple(partial))
 
 
 def _always_listed(design: Design, facts: SetFacts) -> Iterator[Sentence]:

@@ -6,18 +6,39 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maskwell.auditing import parity as rows
-from maskwell.auditing import structure
 from maskwell.auditing.breach_region import BreachRegion
 from maskwell.auditing.cautions import average_security_caution, cautions
-from maskwell.auditing.leakage import Enclosure, Leakage, MatrixLeakage, read_prior
-from maskwell.auditing.subset_leakage import SubsetLeakage
+from maskwell.auditing.priors import read_prior
 from maskwell.designs.base import Design, Method, Vector, require_design
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.channels import Enclosure, Exposure, Leakage
+from maskwell.errors import EstimationError, ReportError
+from maskwell.inference.posterior import posterior
+
+
+class RowParity(NamedTuple):
+    """The parity of a row, or of all rows that stand for a set of one size.
+
+    ``report`` is the size for symmetric designs and the report's label otherwise; ``rows`` counts them.
+    """
+
+    report: Any
+    parity: Fraction | float
+    rows: int
+
+
+class Influence(NamedTuple):
+    """What one chosen report can do to the estimated number of respondents in a category.
+
+    ``adds``: above what a truthful respondent of another category would contribute on average, which is 0.
+    ``removes``: below what a truthful respondent of the category would, which is 1.
+    """
+
+    adds: float
+    removes: float
 
 
 def audit(design: Design, prior: Any = None) -> Audit:
@@ -72,13 +93,24 @@ class Audit:
         """Whether the demand that the design names holds, decided exactly; None if it names none."""
         return self.design.demand.holds_for(self.design) if self.design.demand else None
 
-    def row_parities(self) -> list[rows.RowParity]:
+    def row_parities(self) -> list[RowParity]:
         """(report, parity, rows): one entry per set size for symmetric designs, else one per row."""
-        return rows.row_parities(self.design)
+        classes = self.design.channel.row_classes()
+        by_size, labels = self._by_size, self._report_labels
+        return [RowParity(at if by_size else labels[at], parity, rows) for at, parity, rows in classes]
+
+    @property
+    def _by_size(self) -> bool:
+        """Whether classes of rows are named by set size, as there are too many reports to name."""
+        return bool(self.design.channel.sizes)
 
     @cached_property
-    def _exposure(self) -> rows.Exposure:
-        return rows.exposure(self.design)
+    def _report_labels(self) -> list[Any]:
+        return [] if self._by_size else self.design.report_labels()
+
+    @cached_property
+    def _exposure(self) -> Exposure:
+        return self.design.channel.exposure()
 
     @property
     def exposure(self) -> Fraction:
@@ -88,7 +120,8 @@ class Audit:
     @property
     def exposing_reports(self) -> tuple[Any, ...]:
         """The reports that prove the true answer."""
-        return self._exposure.reports
+        named = "any set of {}".format if self._by_size else self._report_labels.__getitem__
+        return tuple(named(at) for at in self._exposure.classes)
 
     # Other notions of privacy.
 
@@ -124,9 +157,7 @@ class Audit:
         return self._leakage_under(None if self.prior is None else np.array(self.prior))
 
     def _leakage_under(self, weights: Vector | None) -> Leakage:
-        if isinstance(self.design, SubsetDesign):
-            return SubsetLeakage(self.design, weights)
-        return MatrixLeakage(self.design, weights)
+        return self.design.channel.leakage(weights)
 
     @cached_property
     def exact_guess_probability(self) -> Fraction:
@@ -180,9 +211,12 @@ class Audit:
         >>> audit(warner(truth_prob=0.75)).posterior("yes", prior=[0.5, 0.5]).tolist()
         [0.75, 0.25]
         """
-        if prior is None:
-            return self._leakage.posterior(report)
-        return self._leakage_under(read_prior(prior, self.design)).posterior(report)
+        weights = read_prior(self.prior if prior is None else prior, self.design)
+        try:
+            return posterior(self.design, report, weights)
+        except EstimationError:
+            why = "cannot occur under this design and prior, so it leaves no posterior"
+            raise ReportError(f"report {report!r} {why}.") from None
 
     # What the analyst gets.
 
@@ -194,22 +228,28 @@ class Audit:
     @cached_property
     def rank(self) -> int:
         """The rank of P, decided without round-off: k if every proportion can be estimated."""
-        return structure.rank(self.design)
+        return self.design.channel.rank
 
     @cached_property
     def condition_number(self) -> float:
         """Largest over smallest singular value of P; infinite below full rank."""
-        return structure.condition_number(self.design)
+        return self.design.channel.condition_number
 
     @property
     def trace(self) -> float | None:
         """The sum of the chances to report the truth as it is; None where reports are not the categories."""
-        value = structure.trace(self.design)
-        return None if value is None else float(value)
+        rows = self.design.truthful_rows()
+        return None if rows is None else float(self.design.channel.trace(rows))
 
-    def influence(self, method: Method = "linear") -> structure.Influence:
-        """How many respondents one chosen report can add to, or remove from, an estimated category."""
-        return structure.influence(self.design, method)
+    def influence(self, method: Method = "linear") -> Influence:
+        """How many respondents one chosen report can add to, or remove from, an estimated category.
+
+        With A and B the chances that a report holds the truth and another category, ``adds`` is (1-B)/(A-B) and
+        ``removes`` A/(A-B) for the moment estimator of a symmetric design, and for the linear one where all sets have
+        one size. A direct question has 1 and 1.
+        """
+        low, high = self.design.scores(method).extremes()
+        return Influence(high, 1 - low)
 
     @property
     def report_influence(self) -> float:
@@ -222,11 +262,12 @@ class Audit:
     @cached_property
     def proportional_rows(self) -> int:
         """How many rows could be merged into others without loss."""
-        return rows.proportional_rows(self.design)
+        return self.design.channel.proportional_rows()
 
     def proportional_groups(self) -> list[tuple[Any, ...]]:
         """The reports that say the same, by groups."""
-        return rows.proportional_groups(self.design)
+        labels = self.design.report_labels()
+        return [tuple(labels[at] for at in group) for group in self.design.channel.proportional_groups()]
 
     @cached_property
     def _admissibility(self) -> Any:

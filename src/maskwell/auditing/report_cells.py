@@ -55,7 +55,7 @@ class CellReader:
 
     def _packed(self, reports: Reports) -> Cells:
         packed = reports.packed
-        if reports.design.kind != "subsets" or packed.ndim == 1:
+        if not reports.design.codec.bit_masks:
             return packed.astype(np.int64).reshape(len(packed), -1)
         return self._with_size(np.unpackbits(packed, axis=1, count=self.k, bitorder="little").astype(np.int64))
 

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from maskwell.auditing.comparison import SIMPLEX
 from maskwell.auditing.size_rules import Move, SizeBet, SizeTransition, held_inside, held_outside
-from maskwell.auditing.tables import TOLERANCE, mass_scale
+from maskwell.auditing.tables import mass_scale
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.channels import SizeRow
+from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL
 
@@ -35,15 +36,21 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class SizeComparison:
-    """Two symmetric designs over the same categories."""
+    """Two symmetric designs over the same ``k`` categories, by size."""
 
-    better: SubsetDesign
-    worse: SubsetDesign
+    k: int
+    better: tuple[SizeRow, ...]
+    worse: tuple[SizeRow, ...]
+
+    @staticmethod
+    def sizes(rows: tuple[SizeRow, ...]) -> tuple[int, ...]:
+        """The sizes of a design."""
+        return tuple(row.size for row in rows)
 
     @cached_property
     def target(self) -> Matrix:
         """IN' and OUT' of the worse design, by size."""
-        return np.array([[w / TOTAL for w in side] for side in (self.worse.inside, self.worse.outside)]).T
+        return _chances(self.worse)
 
     @cached_property
     def scale(self) -> Vector:
@@ -52,42 +59,39 @@ class SizeComparison:
     @cached_property
     def ends(self) -> list[tuple[int, int, int]]:
         """Every (size, size', shared) with the smallest and the largest number of shared members."""
-        k = self.better.k
-        pairs = [(s, to, (max(0, s + to - k), min(s, to))) for s in self.better.sizes for to in self.worse.sizes]
+        k, olds, news = self.k, self.sizes(self.better), self.sizes(self.worse)
+        pairs = [(s, to, (max(0, s + to - k), min(s, to))) for s in olds for to in news]
         return [(s, to, t) for s, to, extremes in pairs for t in sorted(set(extremes))]
 
     @cached_property
     def reached(self) -> Matrix:
         """For each of ``ends``, what a sure move adds to IN' and OUT' of its new size."""
-        k, at = self.better.k, {size: i for i, size in enumerate(self.better.sizes)}
-        chances = np.array([[w / TOTAL for w in side] for side in (self.better.inside, self.better.outside)]).T
-        keep = np.array(
-            [(held_inside(k, move), held_outside(k, move)) for move in (Move(*end, 1.0) for end in self.ends)]
-        )
-        start = chances[[at[s] for s, _, _ in self.ends]]
+        moves = [Move(*end, 1.0) for end in self.ends]
+        keep = np.array([(held_inside(self.k, move), held_outside(self.k, move)) for move in moves])
+        start = _chances(self.better)[self.old]
         return np.stack([(start * keep).sum(axis=1), (start * (1 - keep)).sum(axis=1)], axis=1)
 
     @cached_property
     def new(self) -> NDArray[np.int64]:
-        at = {size: i for i, size in enumerate(self.worse.sizes)}
+        at = {row.size: i for i, row in enumerate(self.worse)}
         return np.array([at[to] for _, to, _ in self.ends])
 
     @cached_property
     def old(self) -> NDArray[np.int64]:
-        at = {size: i for i, size in enumerate(self.better.sizes)}
+        at = {row.size: i for i, row in enumerate(self.better)}
         return np.array([at[s] for s, _, _ in self.ends])
 
     def error(self, transition: SizeTransition) -> float:
         """The largest error in a size's chances, relative to the chance of the size."""
         reached = transition.applied_to(self.better)
-        given = np.array([reached.get(size, (0.0, 0.0)) for size in self.worse.sizes])
+        given = np.array([reached.get(size, (0.0, 0.0)) for size in self.sizes(self.worse)])
         return float((np.abs(given - self.target).max(axis=1) / self.scale).max())
 
     def values(self, bet: SizeBet) -> tuple[float, float]:
         """What the best use of the better design earns, and what following the worse one does."""
         payoffs = np.stack([bet.inside, bet.outside], axis=1)
         options = (self.reached * payoffs[self.new]).sum(axis=1)
-        most = np.full(len(self.better.sizes), -np.inf)
+        most = np.full(len(self.better), -np.inf)
         np.maximum.at(most, self.old, options)
         return float(math.fsum(most)), float(math.fsum((payoffs * self.target).ravel()))
 
@@ -100,6 +104,11 @@ class SizeComparison:
         return (earned - best) / total if earned - best > doubt else 0.0
 
 
+def _chances(rows: tuple[SizeRow, ...]) -> Matrix:
+    """IN and OUT by size."""
+    return np.array([(row.inside / TOTAL, row.outside / TOTAL) for row in rows])
+
+
 def decide_sizes(comparison: SizeComparison) -> tuple[SizeTransition | None, SizeBet | None, float]:
     """Moves with an error of at most 1e-9, or a bet with a gain."""
     diluted = _diluted(comparison)
@@ -110,7 +119,7 @@ def decide_sizes(comparison: SizeComparison) -> tuple[SizeTransition | None, Siz
     error, transition = min(((comparison.error(t), t) for t in found), key=lambda pair: pair[0])
     if error <= TOLERANCE:
         return transition, None, error
-    bet = SizeBet(comparison.better.k, comparison.worse.sizes, *(payoffs / np.abs(payoffs).max()).T)
+    bet = SizeBet(comparison.k, comparison.sizes(comparison.worse), *(payoffs / np.abs(payoffs).max()).T)
     gain = comparison.gain(bet)
     if gain <= 0:
         raise DesignError(
@@ -125,10 +134,7 @@ def _diluted(comparison: SizeComparison) -> SizeTransition:
 
     It is right if the worse design is the better one, some of whose reports were replaced by noise.
     """
-    before, after = (
-        {s: (i + o) / TOTAL for s, i, o in zip(design.sizes, design.inside, design.outside, strict=True)}
-        for design in (comparison.better, comparison.worse)
-    )
+    before, after = ({row.size: row.weight / TOTAL for row in rows} for rows in (comparison.better, comparison.worse))
     kept = min(1.0, *(after.get(size, 0.0) / weight for size, weight in before.items()))
     noise = {size: max(0.0, weight - kept * before.get(size, 0.0)) for size, weight in after.items()}
     total = math.fsum(noise.values())
@@ -136,12 +142,12 @@ def _diluted(comparison: SizeComparison) -> SizeTransition:
     moves += [
         Move(size, to, None, (1 - kept) * weight / total) for size in before for to, weight in noise.items() if weight
     ]
-    return SizeTransition(comparison.better.k, tuple(moves))
+    return SizeTransition(comparison.k, tuple(moves))
 
 
 def _transition(comparison: SizeComparison, chances: Vector) -> SizeTransition:
     ends = zip(comparison.ends, chances.tolist(), strict=True)
-    return SizeTransition(comparison.better.k, tuple(Move(*end, chance) for end, chance in ends if chance))
+    return SizeTransition(comparison.k, tuple(Move(*end, chance) for end, chance in ends if chance))
 
 
 def _solve(comparison: SizeComparison) -> tuple[Vector, Matrix]:
@@ -153,9 +159,9 @@ def _solve(comparison: SizeComparison) -> tuple[Vector, Matrix]:
     from scipy import sparse
     from scipy.optimize import linprog
 
-    n, sizes, old, new = len(comparison.ends), len(comparison.worse.sizes), comparison.old, comparison.new
+    n, sizes, old, new = len(comparison.ends), len(comparison.worse), comparison.old, comparison.new
     weights = comparison.reached.sum(axis=1)
-    start = np.array([weights[np.argmax(old == s)] for s in range(len(comparison.better.sizes))])
+    start = np.array([weights[np.argmax(old == s)] for s in range(len(comparison.better))])
     flat = np.concatenate([2 * new, 2 * new + 1])
     entries = (comparison.reached / weights[:, None]).T.ravel()
     moves: Any = sparse.csr_matrix((entries, (flat, np.tile(np.arange(n), 2))), shape=(2 * sizes, n))
@@ -193,7 +199,7 @@ def _proper(comparison: SizeComparison, chances: Vector) -> Vector:
 def _refined(comparison: SizeComparison, chances: Vector) -> Vector:
     """The same moves with chances that fit to the last digits, where the solver stops at 1e-10."""
     used = np.flatnonzero(chances > 0)
-    old, new, rows = comparison.old[used], comparison.new[used], len(comparison.worse.sizes)
+    old, new, rows = comparison.old[used], comparison.new[used], len(comparison.worse)
     equations = np.zeros((2 * rows + comparison.old.max() + 1, len(used)))
     at = np.arange(len(used))
     for side in range(2):

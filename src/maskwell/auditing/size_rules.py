@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.channels import SizeRow
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL
@@ -33,10 +33,9 @@ class SizeTransition:
     k: int
     moves: tuple[Move, ...]
 
-    def applied_to(self, design: SubsetDesign) -> dict[int, tuple[float, float]]:
+    def applied_to(self, rows: Iterable[SizeRow]) -> dict[int, tuple[float, float]]:
         """The chances of each size with the truth inside and outside after the moves."""
-        rows = zip(design.sizes, design.inside, design.outside, strict=True)
-        start = {size: (inside / TOTAL, outside / TOTAL) for size, inside, outside in rows}
+        start = {row.size: (row.inside / TOTAL, row.outside / TOTAL) for row in rows}
         reached: dict[int, tuple[float, float]] = {}
         for move in self.moves:
             inside, outside = start[move.size]

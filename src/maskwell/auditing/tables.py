@@ -1,24 +1,43 @@
 """Designs as plain tables of probabilities, so that two of them can be compared entry by entry."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.designs.channels import Channel, GivenChannel
 from maskwell.errors import DesignError
 from maskwell.tables.labels import shown
 
-TOLERANCE = 1e-9  # relative, of every verdict about the order of designs
 # A verdict never asks for more than 1e-15 in absolute terms: that is where the arithmetic of doubles ends.
 _FAINT = 1e-6
 _SUM_TOLERANCE = 1e-9
 
 
-def as_table(design: Any, name: str) -> Matrix:
-    """``P[report, truth]`` of a design, or of an array whose columns sum to 1."""
+class Comparable(NamedTuple):
+    """A design, or a table of somebody else's: its channel, and its labels where it has some."""
+
+    channel: Channel
+    design: Design | None
+
+    @property
+    def by_size(self) -> bool:
+        """Whether its reports are sets of which only the size matters, so that rows are told by size."""
+        return bool(self.channel.sizes)
+
+    def report(self, row: int) -> str:
+        """What a report is called in a sentence."""
+        if self.design is None:
+            return str(row)
+        label = self.design.report_labels()[row]
+        return "{" + ", ".join(sorted(map(str, label))) + "}" if isinstance(label, frozenset) else repr(label)
+
+
+def comparable(design: Any, name: str) -> Comparable:
+    """A design, or an array ``P[report, truth]`` whose columns sum to 1."""
+    # Tables of others, which are no designs, can be compared too: the one place that tells the two apart.
     if isinstance(design, Design):
-        table: Matrix = design.matrix()
-        return table
+        return Comparable(design.channel, design)
     try:
         table = np.array(design, dtype=np.float64)
     except (TypeError, ValueError):
@@ -37,31 +56,34 @@ def as_table(design: Any, name: str) -> Matrix:
             f"columns of {name} must sum to 1; column {wrong} sums to {sums[wrong]:.12g}. "
             "One column per true category: transpose the table if its rows sum to 1."
         )
-    return table
+    return Comparable(GivenChannel(table.shape[1], name, table), None)
 
 
-def paired(better: Any, worse: Any) -> tuple[Matrix, Matrix]:
-    """Two tables whose columns are the same categories in the same order."""
-    first, second = as_table(better, "better"), as_table(worse, "worse")
-    if first.shape[1] != second.shape[1]:
+def comparable_pair(better: Any, worse: Any) -> tuple[Comparable, Comparable]:
+    """Two of them over the same categories, in whatever order."""
+    first, second = comparable(better, "better"), comparable(worse, "worse")
+    if first.channel.k != second.channel.k:
         raise DesignError(
-            f"designs can be compared only over the same categories; better has {first.shape[1]} and worse has "
-            f"{second.shape[1]}. Build both for the same list."
+            f"designs can be compared only over the same categories; better has {first.channel.k} and worse has "
+            f"{second.channel.k}. Build both for the same list."
         )
-    if isinstance(better, Design) and isinstance(worse, Design):
-        refuse_other_categories(better, worse)
-        second = second[:, [worse.categories.index(label) for label in better.categories]]
+    if first.design is not None and second.design is not None:
+        odd = tuple(set(first.design.categories) ^ set(second.design.categories))
+        if odd:
+            raise DesignError(
+                f"designs can be compared only over the same categories; only one of them has {shown(odd)}. "
+                "To compare by position, pass design.matrix()."
+            )
     return first, second
 
 
-def refuse_other_categories(better: Design, worse: Design) -> None:
-    """An error unless both designs ask about the same categories, in whatever order."""
-    odd = tuple(set(better.categories) ^ set(worse.categories))
-    if odd:
-        raise DesignError(
-            f"designs can be compared only over the same categories; only one of them has {shown(odd)}. "
-            "To compare by position, pass design.matrix()."
-        )
+def paired_tables(first: Comparable, second: Comparable) -> tuple[Matrix, Matrix]:
+    """Their tables, with the same categories in the same order."""
+    tables = first.channel.floats, second.channel.floats
+    if first.design is None or second.design is None:
+        return tables
+    order = [second.design.categories.index(label) for label in first.design.categories]
+    return tables[0], tables[1][:, order]
 
 
 def error_scale(table: Matrix) -> Vector:

@@ -128,7 +128,7 @@ def plan(
     else:
         from maskwell.views.tables import design_view, show
 
-        show(design_view(chosen, precision.worth(chosen), n, precision.expected(chosen, n) if n else []))
+        show(design_view(chosen, chosen.worth, n, precision.expected(chosen, n) if n else []))
         from maskwell.auditing import audit
 
         for warning in audit(chosen).warnings:
@@ -165,7 +165,7 @@ def _labels(
 
 def _figures(design: Design, n: int | None) -> dict[str, Any]:
     """Privacy and precision, for programs; null where there is no bound or no estimate."""
-    worth = precision.worth(design)
+    worth = design.worth
     figures: dict[str, Any] = {
         "k": design.k,
         "epsilon": design.epsilon,

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from maskwell.designs.base import Design
 
 SHARES = (0.01, 0.1, 0.5)
@@ -18,15 +16,6 @@ class Expected:
     standard_error: float
     half_width: float
     direct_half_width: float
-
-
-def worth(design: Design) -> float:
-    """How much of a direct answer a report is worth when all categories are equally common; 0 if not estimable."""
-    from maskwell.planning import variance_inflation
-
-    if math.isinf(design.added_variance):
-        return 0.0
-    return 1 / variance_inflation(design, np.full(design.k, 1 / design.k))
 
 
 def expected(design: Design, n: int) -> list[Expected]:

@@ -1,7 +1,9 @@
 """What every design is and can do.
 
-A design is a matrix of transition probabilities ``P[report, truth]`` held as exact integers. Each kind of design
-(a subclass) says how those integers are stored, sampled, audited and inverted; everything else is written here once.
+A design is a channel (the matrix ``P[report, truth]`` as exact numbers), a codec (how reports are packed, checked and
+counted) and a sampler (the plan by which words become reports), with a name, labels and a demand. A kind of design (a
+subclass) must give its channel, its plan, the labels of its reports and its stored form; everything else is written
+here once, and overridden where a kind has a closed form.
 """
 
 from __future__ import annotations
@@ -14,15 +16,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.arithmetic import log_above
 from maskwell.demands import Demand
-from maskwell.errors import DataError, DesignError
-from maskwell.limits import MATRIX_CELLS, MOST_NAME_CHARACTERS
+from maskwell.designs.channels import Channel
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.designs.codecs import Codec, RowCodec
+from maskwell.designs.scores import Method, Scores, TableScores, least_squares, what_cannot_be_told
+from maskwell.designs.set_facts import SetFacts, facts_of_table
+from maskwell.errors import DataError, DesignError, EstimationError, ReportError
+from maskwell.limits import MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible, visible_html
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan, draw
@@ -32,49 +39,9 @@ from maskwell.tables.matching import Missing, read_column
 if TYPE_CHECKING:
     from maskwell.reports import Reports
 
-SUM_TOLERANCE = 1e-9  # by which proportions may miss a sum of 1
-Method = Literal["linear", "moments"]
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+__all__ = ["Design", "Matrix", "Method", "Scores", "Vector", "require_design"]
 
-
-class Scores(Protocol):
-    """A linear estimator: each report has a score per category, and the estimate is the mean score."""
-
-    def mean(self, counts: NDArray[Any]) -> Vector:
-        """The weighted sum of scores over a tally's counts, divided by the sum of weights."""
-        ...
-
-    def rows(self, packed: Packed) -> Matrix:
-        """The scores of each packed report, one row per report."""
-        ...
-
-    def second_moment(self, proportions: Vector) -> Matrix:
-        """E[L L'] of one report's scores L when the population has these proportions."""
-        ...
-
-    def second_moment_diagonal(self, proportions: Vector) -> Vector:
-        """Its diagonal alone, without the k x k matrix."""
-        ...
-
-    def holds_at(self, proportions: Vector) -> bool:
-        """Whether ``second_moment - p p'`` is sure to be a covariance at p: in the simplex always, outside it at times.
-
-        An estimate from a design with as many reports as categories can lie outside and still fit the reports exactly.
-        """
-        ...
-
-    def by_truth(self) -> NDArray[np.float64]:
-        """``T[i, j, t]``: E[L_i L_j] of one report when the truth is t."""
-        ...
-
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        """Intercepts and slopes of E[L_j^2] as a function of the j-th proportion."""
-        ...
-
-    def binomial(self) -> tuple[Vector, Vector] | None:
-        """Vectors ``A, B`` such that ``n (B + (A - B) estimate)`` is a binomial count by category, or None."""
-        ...
+_RANK_TOLERANCE = 1e-12
 
 
 def require_design(given: object) -> None:
@@ -115,78 +82,22 @@ class Design(ABC):
         """The number of categories."""
         return len(self.categories)
 
-    # What a kind of design must provide.
+    # What a kind of design must provide, beside its ``kind``. All else has a default that computes from these; a kind
+    # that knows better overrides it.
 
+    @property
     @abstractmethod
-    def exact_parity(self) -> Fraction | float:
-        """The largest ratio between two entries of a row, as the sampler realises it; ``math.inf`` if one is zero."""
-
-    @abstractmethod
-    def column_distance(self) -> Fraction:
-        """The largest L1 distance between two columns."""
-
-    @abstractmethod
-    def diversity(self) -> int:
-        """The least number of non-zero entries of a row, or 0 if the non-zero entries of some row differ."""
-
-    @abstractmethod
-    def report_count(self) -> int:
-        """How many different reports there are: the rows of the matrix."""
-
-    @abstractmethod
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        """The matrix as fractions."""
-
-    @abstractmethod
-    def report_labels(self) -> list[Any]:
-        """What each row of the matrix stands for, as ``Reports.decode`` shows it."""
-
-    @abstractmethod
-    def decode(self, packed: Packed) -> list[Any]:
-        """Packed reports as labels or frozensets of labels."""
-
-    @abstractmethod
-    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
-        """The packed form of reports that are given as rows of the matrix."""
-
-    @abstractmethod
-    def first_impossible(self, packed: Packed) -> int:
-        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
+    def channel(self) -> Channel:
+        """The mathematics: ``P[report, truth]`` as exact numbers."""
 
     @property
     @abstractmethod
     def plan(self) -> Plan:
         """How reports are sampled."""
 
-    @property
     @abstractmethod
-    def count_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's counts."""
-
-    @abstractmethod
-    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
-        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
-
-    @abstractmethod
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """From counts: in how many reports each category stands."""
-
-    @abstractmethod
-    def relative_rows(self, packed: Packed) -> Matrix:
-        """For each packed report z, ``P(z | j)`` divided by its mean over j: what a likelihood needs of a report."""
-
-    @abstractmethod
-    def scores(self, method: Method) -> Scores:
-        """The scores of a linear estimator; an EstimationError names what the design cannot tell."""
-
-    @property
-    @abstractmethod
-    def added_variance(self) -> float:
-        """What masking adds to n times the total variance of the linear estimator; infinite if not estimable."""
-
-    def stored_labels(self) -> list[Any]:
-        """The labels, ready for JSON."""
-        return list(self.categories)
+    def report_labels(self) -> list[Any]:
+        """What each row of the matrix stands for, as ``Reports.decode`` shows it."""
 
     @abstractmethod
     def stored_weights(self) -> dict[str, Any]:
@@ -199,6 +110,10 @@ class Design(ABC):
 
     # Privacy.
 
+    def exact_parity(self) -> Fraction | float:
+        """The largest ratio between two entries of a row, as the sampler realises it; ``math.inf`` if one is zero."""
+        return self.channel.parity
+
     @property
     def parity(self) -> float:
         """``exact_parity()`` as the nearest float."""
@@ -210,23 +125,139 @@ class Design(ABC):
         parity = self.exact_parity()
         return log_above(parity) if isinstance(parity, Fraction) else math.inf
 
+    def column_distance(self) -> Fraction:
+        """The largest L1 distance between two columns."""
+        return self.channel.column_distance
+
+    def diversity(self) -> int:
+        """The least number of non-zero entries of a row, or 0 if the non-zero entries of some row differ."""
+        return self.channel.diversity
+
     # The matrix.
+
+    def report_count(self) -> int:
+        """How many different reports there are: the rows of the matrix."""
+        return self.channel.report_count()
 
     def matrix(self, exact: bool = False) -> NDArray[Any]:
         """``P[report, truth]``; fractions if ``exact``. Refused where it would have more than ten million cells."""
-        self._refuse_large("matrix()")
-        matrix = self._exact_matrix()
-        return matrix if exact else matrix.astype(np.float64)
+        return self.channel.table() if exact else self.channel.floats.copy()
 
-    def _refuse_large(self, what: str) -> None:
-        cells = self.report_count() * self.k
-        if cells > MATRIX_CELLS:
-            # Too many digits to write out would be an error of their own.
-            size = f"{cells}" if cells < 10**15 else f"about 10^{int(cells.bit_length() * math.log10(2))}"
-            raise DesignError(
-                f"{what} of {self.name} with k={self.k} would have {size} cells (limit {MATRIX_CELLS}); "
-                "use parity, added_variance, mask and estimate, which need no table."
-            )
+    def exact_row(self, report: Any) -> list[Fraction]:
+        """``P(report | j)`` by category j, of a report as ``Reports.decode`` shows it; zeros if it is none."""
+        labels = self.report_labels()
+        return self.channel.exact_row(labels.index(report)) if report in labels else [Fraction(0)] * self.k
+
+    @property
+    def variables(self) -> dict[str, Design]:
+        """The designs of several variables by name, where each is masked by its own; empty for one variable."""
+        return {}
+
+    def part(self, name: str) -> Design:
+        """The design of one of several variables."""
+        if name not in self.variables:
+            raise DesignError(f"there is no variable {name!r}; variables: {', '.join(self.variables)}.")
+        return self.variables[name]
+
+    def truthful_rows(self) -> list[int] | None:
+        """The row of each category if reports are the categories, else None."""
+        labels = self.report_labels() if self.report_count() == self.k else []
+        return [labels.index(c) for c in self.categories] if set(labels) == set(self.categories) else None
+
+    def set_facts(self) -> SetFacts | None:
+        """How often reports hold the truth and other categories, where they are sets and alike for every truth."""
+        return facts_of_table(self)
+
+    # Packed reports.
+
+    @cached_property
+    def codec(self) -> Codec:
+        """How reports are packed, checked, shown and counted."""
+        return RowCodec(self.categories, self.report_labels, self.channel)
+
+    def decode(self, packed: Packed) -> list[Any]:
+        """Packed reports as labels or frozensets of labels."""
+        return self.codec.decode(packed)
+
+    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        """The packed form of reports that are given as rows of the matrix."""
+        return self.codec.pack_rows(rows)
+
+    def pack(self, report: Any) -> Packed:
+        """One report, given as ``decode`` shows it, in packed form."""
+        try:
+            packed = self.codec.pack(report)
+        except ReportError as error:
+            raise ReportError(f"{self.name} cannot produce this report: {error}") from None
+        if self.first_impossible(packed) >= 0:
+            raise ReportError(f"{self.name} cannot produce this report: it cannot occur, whatever the truth is.")
+        return packed
+
+    def first_impossible(self, packed: Packed) -> int:
+        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
+        return self.codec.first_impossible(packed)
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's counts."""
+        return self.codec.count_shape
+
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
+        return self.codec.count(packed, weights)
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """From counts: in how many reports each category stands."""
+        return self.codec.inclusions(counts)
+
+    # Estimating.
+
+    def relative_rows(self, packed: Packed) -> Matrix:
+        """For each packed report z, ``P(z | j)`` divided by its mean over j: what a likelihood needs of a report."""
+        rows = self.channel.floats[packed]
+        relative: Matrix = rows / rows.mean(axis=1, keepdims=True)
+        return relative
+
+    def scores(self, method: Method) -> Scores:
+        """The scores of a linear estimator; an EstimationError names what the design cannot tell."""
+        self.require_estimable()
+        return TableScores(self.channel.floats, self.estimator(method))
+
+    def estimator(self, method: Method) -> Matrix:
+        """L, one column of scores per report, with ``L P`` the identity."""
+        return least_squares(self.channel.floats, method)
+
+    @cached_property
+    def estimable(self) -> bool:
+        """Whether the reports determine all proportions."""
+        values = np.linalg.svd(self.channel.floats, compute_uv=False)
+        return len(values) == self.k and bool(values[-1] > _RANK_TOLERANCE * values[0])
+
+    def require_estimable(self) -> None:
+        """An error that names what the reports cannot tell, unless they tell everything."""
+        if not self.estimable:
+            raise EstimationError(what_cannot_be_told(self.name, self.channel.exact(), self.categories))
+
+    @cached_property
+    def added_variance(self) -> float:
+        """What masking adds to n times the total variance of the linear estimator; infinite if not estimable."""
+        if not self.estimable:
+            return math.inf
+        return float((self.channel.floats.T @ (self.estimator("linear") ** 2).sum(axis=0)).max()) - 1
+
+    @cached_property
+    def worth(self) -> float:
+        """Which part of a direct answer a report is worth when all categories are equally common; 0 if not estimable.
+
+        >>> from maskwell.designs import direct
+        >>> direct(4).worth
+        1.0
+        """
+        if math.isinf(self.added_variance):
+            return 0.0
+        uniform = np.full(self.k, 1 / self.k)
+        masked = float(self.scores("linear").second_moment_diagonal(uniform).sum()) - 1 / self.k
+        return (1 - 1 / self.k) / masked
 
     # Masking.
 
@@ -297,6 +328,10 @@ class Design(ABC):
         return Reports(self, packed, column.missing, stream.randomness, source.question)
 
     # Storage and identity.
+
+    def stored_labels(self) -> list[Any]:
+        """The labels, ready for JSON."""
+        return list(self.categories)
 
     @cached_property
     def fingerprint(self) -> str:

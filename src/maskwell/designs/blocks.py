@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
-from maskwell.designs.base import Matrix, Method, Scores, Vector
-from maskwell.designs.rows import RowDesign, RowScores
+from maskwell.designs.base import Design, Matrix, Method, Scores
+from maskwell.designs.channels import Channel
+from maskwell.designs.channels.numbers import Exact
+from maskwell.designs.scores import InclusionScores, TableScores
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import direct, local_diversity, minimax
 from maskwell.errors import DesignError, EstimationError
@@ -52,7 +54,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BlockDesign(RowDesign):
+class BlockDesign(Design):
     """Blocks as bit masks of categories, by size and then value, with their multiplicities; two weights out of 2^64."""
 
     blocks: tuple[int, ...]
@@ -184,50 +186,13 @@ class BlockDesign(RowDesign):
         """The same of the best symmetric design."""
         return math.log2(self.symmetric.report_count())
 
-    # Privacy.
-
-    @cached_property
-    def _chances(self) -> tuple[Fraction, Fraction]:
-        """The chance of one block, given a truth that it holds and one that it does not."""
-        b, r, _ = self.counts
-        return Fraction(self.inside, r * TOTAL), Fraction(self.outside, (b - r) * TOTAL)
-
-    def exact_parity(self) -> Fraction | float:
-        member, other = self._chances
-        return max(member / other, other / member) if other else math.inf
-
-    def column_distance(self) -> Fraction:
-        _, r, pair = self.counts
-        member, other = self._chances
-        return 2 * (r - pair) * abs(member - other)
-
-    def diversity(self) -> int:
-        member, other = self._chances
-        if other:
-            return self.k if member == other else 0
-        return self.blocks[0].bit_count()
-
     # The matrix.
 
-    def report_count(self) -> int:
-        return len(self.blocks)
-
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        copies = np.array(self.copies, object)[:, None]
-        member, other = self._chances
-        matrix: NDArray[np.object_] = np.where(self.members, copies * member, copies * other)
-        return matrix
-
     @cached_property
-    def floats(self) -> Matrix:
-        # Each value once: a fraction becomes the nearest float, and there are few different ones.
-        member, other = ({n: float(n * chance) for n in set(self.copies)} for chance in self._chances)
-        held = np.array([[member[n]] for n in self.copies])
-        not_held = np.array([[other[n]] for n in self.copies])
-        return np.where(self.members, held, not_held)
-
-    def matrix(self, exact: bool = False) -> NDArray[Any]:
-        return self._exact_matrix() if exact else self.floats.copy()
+    def channel(self) -> BlockChannel:
+        b, r, pair = self.counts
+        member, other = Fraction(self.inside, r * TOTAL), Fraction(self.outside, (b - r) * TOTAL)
+        return BlockChannel(self.k, self.name, self.members, self.copies, member, other, r - pair)
 
     def report_labels(self) -> list[Any]:
         sets = [frozenset(self.categories[j] for j in np.flatnonzero(row).tolist()) for row in self.members]
@@ -245,6 +210,11 @@ class BlockDesign(RowDesign):
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
         totals: NDArray[Any] = counts @ self.members
         return totals
+
+    @property
+    def _chances(self) -> tuple[Fraction, Fraction]:
+        """The chance of one block, given a truth that it holds and one that it does not."""
+        return self.channel.member, self.channel.other
 
     @cached_property
     def estimable(self) -> bool:
@@ -267,8 +237,8 @@ class BlockDesign(RowDesign):
         """Of inclusion counts for ``moments``; least squares for ``linear``, the same thing unless embedded."""
         self.require_estimable()
         if method == "moments" or not self.embedded:
-            return InclusionScores(self.floats, self.estimator(method), self.inclusion_probabilities())
-        return RowScores(self.floats, self.estimator(method))
+            return InclusionScores(self.channel.floats, self.estimator(method), self.inclusion_probabilities())
+        return TableScores(self.channel.floats, self.estimator(method))
 
     def estimator(self, method: Method) -> Matrix:
         return self._least_squares if method == "linear" and self.embedded else self._from_inclusions
@@ -311,7 +281,7 @@ class BlockDesign(RowDesign):
         if not self.estimable:
             return math.inf
         if self.embedded:
-            return float((self.floats.T @ (self._least_squares**2).sum(axis=0)).max()) - 1
+            return float((self.channel.floats.T @ (self._least_squares**2).sum(axis=0)).max()) - 1
         k, q = self.k, self.block_size
         return float(q * (k - q) * self._slope**2 / k + Fraction(1, k) - 1)
 
@@ -342,20 +312,47 @@ class BlockDesign(RowDesign):
         )
 
 
-@dataclass(frozen=True)
-class InclusionScores(RowScores):
-    """Scores of inclusion counts: each category's count is binomial, with chances A for the truth and B for others."""
+@dataclass(frozen=True, eq=False)
+class BlockChannel(Channel):
+    """Balanced blocks: a block has ``copies`` times the chance ``member`` for truths that it holds, else ``other``.
 
-    inclusion: tuple[float, float]
+    ``apart`` is how many blocks hold one of two categories and not the other.
+    """
 
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        a, b = self.inclusion
-        ones = np.ones(len(proportions))
-        return b * (1 - b) / (a - b) ** 2 * ones, ((1 - 2 * b) / (a - b)) * ones
+    members: Members
+    copies: tuple[int, ...]
+    member: Fraction
+    other: Fraction
+    apart: int
 
-    def binomial(self) -> tuple[Vector, Vector] | None:
-        ones = np.ones(self.matrix.shape[1])
-        return self.inclusion[0] * ones, self.inclusion[1] * ones
+    def report_count(self) -> int:
+        return len(self.copies)
+
+    def exact(self) -> Exact:
+        copies = np.array(self.copies, object)[:, None]
+        return np.asarray(np.where(self.members, copies * self.member, copies * self.other))
+
+    @cached_property
+    def floats(self) -> Matrix:
+        # Each value once: a fraction becomes the nearest float, and there are few different ones.
+        member, other = ({n: float(n * chance) for n in set(self.copies)} for chance in (self.member, self.other))
+        held = np.array([[member[n]] for n in self.copies])
+        not_held = np.array([[other[n]] for n in self.copies])
+        return np.where(self.members, held, not_held)
+
+    @cached_property
+    def parity(self) -> Fraction | float:
+        return max(self.member / self.other, self.other / self.member) if self.other else math.inf
+
+    @cached_property
+    def column_distance(self) -> Fraction:
+        return 2 * self.apart * abs(self.member - self.other)
+
+    @cached_property
+    def diversity(self) -> int:
+        if self.other:
+            return self.k if self.member == self.other else 0
+        return int(self.members.sum(axis=1).min())
 
 
 def _order(block: int) -> tuple[int, int]:

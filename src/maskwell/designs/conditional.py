@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
-from maskwell.designs.base import Matrix, Method
+from maskwell.designs.base import Design, Matrix, Method
+from maskwell.designs.channels import TableChannel
+from maskwell.designs.channels.base import refuse_many_columns
+from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
-from maskwell.designs.rows import RowDesign, refuse_many_columns, refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
 from maskwell.tables.labels import Label, as_labels, shown
@@ -36,7 +38,7 @@ _LIMB = (1 << _LIMB_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditionalDesign(RowDesign):
+class ConditionalDesign(Design):
     """Sets of category positions, by size and then bit mask, with integer weights out of ``total``."""
 
     subsets: tuple[tuple[int, ...], ...]
@@ -70,29 +72,6 @@ class ConditionalDesign(RowDesign):
                     f"they sum to {weight / self.total:.12g}."
                 )
 
-    # Privacy.
-
-    def exact_parity(self) -> Fraction | float:
-        return Fraction(1) if all(len(subset) == self.k for subset in self.subsets) else math.inf
-
-    def column_distance(self) -> Fraction:
-        # Two columns differ by the sets that hold one of the two: all of either, without those that hold both.
-        members = np.unique(self.members, axis=1)
-        refuse_many_columns(members.shape[1])
-        together = sum(
-            (_joint(members, [weight >> shift & _LIMB for weight in self.weights]).astype(object) << shift)
-            for shift in range(0, 65, _LIMB_BITS)
-        )
-        return Fraction(2 * (self.total - int(np.min(together))), self.total)
-
-    def diversity(self) -> int:
-        return min(len(subset) for subset in self.subsets)
-
-    # The matrix.
-
-    def report_count(self) -> int:
-        return len(self.subsets)
-
     @cached_property
     def members(self) -> NDArray[np.bool_]:
         """Row by row, which categories a set holds."""
@@ -101,28 +80,17 @@ class ConditionalDesign(RowDesign):
             inside[row, list(subset)] = True
         return inside
 
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        chances = np.array([Fraction(weight, self.total) for weight in self.weights], object)
-        matrix = np.full(self.members.shape, Fraction(0), object)
-        rows, columns = np.nonzero(self.members)
-        matrix[rows, columns] = chances[rows]
-        return matrix
-
     @cached_property
-    def floats(self) -> Matrix:
-        chances = np.array([weight / self.total for weight in self.weights])
-        matrix: Matrix = self.members * chances[:, None]
-        return matrix
-
-    def report_labels(self) -> list[Any]:
-        return [frozenset(self.categories[j] for j in subset) for subset in self.subsets]
+    def channel(self) -> ListedSets:
+        weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
+        return ListedSets(self.k, self.name, weights, self.total, self.members)
 
     @cached_property
     def plan(self) -> RowPlan:
-        weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
-        return RowPlan(weights, self.total)
+        return RowPlan(self.channel.weights, self.total)
 
-    # Estimating.
+    def report_labels(self) -> list[Any]:
+        return [frozenset(self.categories[j] for j in subset) for subset in self.subsets]
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
         totals: NDArray[Any] = counts @ self.members
@@ -132,7 +100,7 @@ class ConditionalDesign(RowDesign):
         """For ``moments`` the inclusion frequencies g are inverted by Q, the chances of joint inclusion: w = Q^-1 g."""
         if method == "linear":
             return super().estimator(method)
-        joint = self.members.T @ self.floats
+        joint = self.members.T @ self.channel.floats
         inverse: Matrix = np.linalg.solve(joint, self.members.T.astype(float))
         return inverse
 
@@ -161,6 +129,33 @@ class ConditionalDesign(RowDesign):
 def _order(subset: Sequence[int]) -> tuple[int, Sequence[int]]:
     """By size, and then as a number whose bits are the members: the highest member decides."""
     return len(subset), subset[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class ListedSets(TableChannel):
+    """A table whose rows have one weight each, for the members of a set."""
+
+    members: NDArray[np.bool_]
+
+    @cached_property
+    def parity(self) -> Fraction | float:
+        return Fraction(1) if self.members.all() else math.inf
+
+    @cached_property
+    def diversity(self) -> int:
+        return int(self.members.sum(axis=1).min())
+
+    @cached_property
+    def column_distance(self) -> Fraction:
+        # Two columns differ by the sets that hold one of the two: all of either, without those that hold both.
+        members = np.unique(self.members, axis=1)
+        refuse_many_columns(members.shape[1])
+        weights = self.weights.max(axis=1).tolist()
+        together = sum(
+            (_joint(members, [weight >> shift & _LIMB for weight in weights]).astype(object) << shift)
+            for shift in range(0, 65, _LIMB_BITS)
+        )
+        return Fraction(2 * (self.total - int(np.min(together))), self.total)
 
 
 def _joint(members: NDArray[np.bool_], weights: list[int]) -> NDArray[np.int64]:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maskwell.designs import stored
-from maskwell.designs.base import Matrix
-from maskwell.designs.rounding import row_parity
-from maskwell.designs.rows import RowDesign, farthest_columns, refuse_many_weights
+from maskwell.designs.base import Design
+from maskwell.designs.channels import TableChannel
+from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.errors import DesignError
 from maskwell.sampling.plans import TOTAL, RowPlan
 from maskwell.tables.labels import Label, as_labels, check_reports
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MatrixDesign(RowDesign):
+class MatrixDesign(Design):
     """Integer weights by (report, truth), each column summing to ``total``."""
 
     weights: tuple[tuple[int, ...], ...]
@@ -47,46 +45,15 @@ class MatrixDesign(RowDesign):
             raise DesignError(f"weights must be non-negative integers with columns that sum to {self.total}.")
 
     @cached_property
-    def _integers(self) -> NDArray[np.object_]:
-        return np.array(self.weights, dtype=object)
-
-    # Privacy.
-
-    def exact_parity(self) -> Fraction | float:
-        return max(row_parity(row) for row in self._integers)
-
-    def column_distance(self) -> Fraction:
-        return farthest_columns(self._integers, self.total)
-
-    def diversity(self) -> int:
-        supports = [[w for w in row if w] for row in self.weights if any(row)]
-        return 0 if any(len(set(s)) > 1 for s in supports) else min(len(s) for s in supports)
-
-    # The matrix.
-
-    def report_count(self) -> int:
-        return len(self.weights)
-
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        return np.array([[Fraction(w, self.total) for w in row] for row in self.weights], dtype=object)
-
-    def report_labels(self) -> list[Any]:
-        return list(self.reports)
+    def channel(self) -> TableChannel:
+        return TableChannel(self.k, self.name, np.array(self.weights, dtype=object), self.total)
 
     @cached_property
     def plan(self) -> RowPlan:
-        return RowPlan(self._integers, self.total)
+        return RowPlan(self.channel.weights, self.total)
 
-    @cached_property
-    def floats(self) -> Matrix:
-        return self._exact_matrix().astype(np.float64)
-
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        if self.reports[: self.k] == self.categories:
-            return counts[: self.k]
-        raise DesignError(
-            f"{self.name} reports are not categories, so there are no inclusion counts; use tally.counts."
-        )
+    def report_labels(self) -> list[Any]:
+        return list(self.reports)
 
     # Storage.
 

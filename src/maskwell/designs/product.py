@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs import stored
-from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.channels import ProductChannel
+from maskwell.designs.codecs import JointCodec
+from maskwell.designs.scores import SUM_TOLERANCE
 from maskwell.errors import DataError, DesignError, EstimationError
-from maskwell.limits import MOST_CATEGORIES, MOST_STEPS
+from maskwell.limits import MOST_CATEGORIES
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import Packed, Plan
 from maskwell.tables.frames import native_columns
@@ -60,96 +61,36 @@ class ProductDesign(Design):
         elif self.categories != joint:
             raise DesignError("the categories of a product are the combinations of those of its parts, in order.")
 
-    def part(self, name: str) -> Design:
-        """The design of one variable."""
-        if name not in self.names:
-            raise DesignError(f"there is no variable {name!r}; variables: {', '.join(self.names)}.")
-        return self.parts[self.names.index(name)]
-
-    # Privacy.
-
-    def exact_parity(self) -> Fraction | float:
-        # A report's ratio is the product of its parts' ratios, and every combination of rows is a report.
-        return reduce(lambda a, b: math.inf if math.inf in (a, b) else a * b, (p.exact_parity() for p in self.parts))
-
-    def column_distance(self) -> Fraction:
-        """By enumeration of the joint reports, for one pair of truths of every kind that the parts tell apart."""
-        self._refuse_large("column_distance()")
-        self._refuse_many_pairs()
-        columns, pairs, total = [], [], 1
-        for part in self.parts:
-            exact = part.matrix(exact=True)
-            denominator = math.lcm(*{p.denominator for p in exact.flat})
-            columns.append(np.array([[int(p * denominator) for p in row] for row in exact], object).T)
-            pairs.append(list(itertools.combinations_with_replacement(range(_kinds_of_truth(part)), 2)))
-            total *= denominator
-
-        def distance(pair: Sequence[tuple[int, int]]) -> int:
-            ends = [[column[p[end]] for column, p in zip(columns, pair, strict=True)] for end in (0, 1)]
-            first, second = (reduce(lambda a, b: np.multiply.outer(a, b).reshape(-1), end) for end in ends)
-            return int(abs(first - second).sum())
-
-        return Fraction(max(distance(pair) for pair in itertools.product(*pairs)), total)
-
-    def _refuse_many_pairs(self) -> None:
-        pairs = math.prod(math.comb(_kinds_of_truth(part) + 1, 2) for part in self.parts)
-        if pairs * self.report_count() > MOST_STEPS:
-            raise DesignError(
-                f"the L1 distance of {self.name} would take {pairs:,} pairs of truths over {self.report_count():,} "
-                f"reports (limit {MOST_STEPS:,} steps); ask for a bound on the parity instead, which multiplies."
-            )
-
-    def diversity(self) -> int:
-        return math.prod(part.diversity() for part in self.parts)
-
-    # The matrix.
-
-    def report_count(self) -> int:
-        return math.prod(part.report_count() for part in self.parts)
-
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        return reduce(_kronecker, (part.matrix(exact=True) for part in self.parts))
-
-    def report_labels(self) -> list[Any]:
-        self._refuse_large("report_labels()")
-        return list(itertools.product(*(part.report_labels() for part in self.parts)))
-
-    # Sampling and packing: the bytes of the parts' reports side by side.
+    @property
+    def variables(self) -> dict[str, Design]:
+        return dict(zip(self.names, self.parts, strict=True))
 
     @cached_property
-    def _widths(self) -> list[int]:
-        empties = [part.plan.empty(0) for part in self.parts]
-        return [e.dtype.itemsize * math.prod(e.shape[1:]) for e in empties]
+    def channel(self) -> ProductChannel:
+        return ProductChannel(self.k, self.name, tuple(part.channel for part in self.parts))
+
+    @cached_property
+    def codec(self) -> JointCodec:
+        empties = tuple(part.plan.empty(0) for part in self.parts)
+        return JointCodec(tuple(part.codec for part in self.parts), empties, self.channel)
 
     @cached_property
     def plan(self) -> Plan:
-        return ProductPlan(sum(self._widths))
+        return ProductPlan(sum(self.codec.widths))
+
+    def report_labels(self) -> list[Any]:
+        self.channel.refuse_large("report_labels()")
+        return list(itertools.product(*(part.report_labels() for part in self.parts)))
 
     def join(self, packed: Sequence[Packed]) -> Packed:
         """Joint reports from one column of packed reports per variable."""
-        pieces = zip(packed, self._widths, strict=True)
-        return np.concatenate([np.ascontiguousarray(p).view(np.uint8).reshape(len(p), w) for p, w in pieces], axis=1)
+        return self.codec.join(packed)
 
     def split(self, packed: Packed) -> list[Packed]:
         """The packed reports of each variable."""
-        ends = list(itertools.accumulate(self._widths))
-        pieces = []
-        for part, end, width in zip(self.parts, ends, self._widths, strict=True):
-            empty = part.plan.empty(0)
-            piece = np.ascontiguousarray(packed[:, end - width : end])
-            pieces.append(piece.view(empty.dtype).reshape(len(packed), *empty.shape[1:]))
-        return pieces
+        return self.codec.split(packed)
 
-    def decode(self, packed: Packed) -> list[Any]:
-        return list(zip(*(p.decode(x) for p, x in zip(self.parts, self.split(packed), strict=True)), strict=True))
-
-    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
-        indices = np.unravel_index(rows, [part.report_count() for part in self.parts])
-        return self.join([part.pack_rows(np.asarray(i)) for part, i in zip(self.parts, indices, strict=True)])
-
-    def first_impossible(self, packed: Packed) -> int:
-        firsts = [p.first_impossible(x) for p, x in zip(self.parts, self.split(packed), strict=True)]
-        return min((row for row in firsts if row >= 0), default=-1)
+    # Masking: each variable by its own plan and from its own words.
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         from maskwell.reports import Reports
@@ -186,19 +127,9 @@ class ProductDesign(Design):
             return [[row[i] for row in table] for i in range(d)]
         return list(native_columns(table, self.names).values())
 
-    # Counting and estimating: all that a joint estimate needs is the distinct joint reports.
+    # Estimating: all that a joint estimate needs is the distinct joint reports.
 
     keeps_patterns = True
-
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        return (1,)
-
-    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
-        return np.array([len(packed) if weights is None else weights.sum()])
-
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        raise DesignError("a product has inclusions by variable: use tally.marginal(name).inclusions.")
 
     def relative_rows(self, packed: Packed) -> Matrix:
         rows = [p.relative_rows(x) for p, x in zip(self.parts, self.split(packed), strict=True)]
@@ -212,7 +143,15 @@ class ProductDesign(Design):
         pieces = zip(self.parts, self.split(packed), strict=True)
         return reduce(_row_products, [part.scores(method).rows(piece) for part, piece in pieces])
 
-    @property
+    @cached_property
+    def estimable(self) -> bool:
+        return all(part.estimable for part in self.parts)
+
+    def require_estimable(self) -> None:
+        for part in self.parts:
+            part.require_estimable()
+
+    @cached_property
     def added_variance(self) -> float:
         """Largest over joint truths: the expected squared score norm is a product over the variables."""
         if any(math.isinf(part.added_variance) for part in self.parts):
@@ -283,13 +222,8 @@ def _nested() -> DesignError:
     return DesignError("product takes plain designs; list the parts of a product one by one.")
 
 
-def _kinds_of_truth(part: Design) -> int:
-    """How many truths stand for all pairs of them: in a symmetric design all pairs of different ones are alike."""
-    return 2 if isinstance(part, SubsetDesign) else part.k
-
-
 @dataclass(frozen=True)
-class ProductScores:
+class ProductScores(Scores):
     """Products of the variables' scores; ``packed`` are the distinct reports that ``mean`` gets the counts of."""
 
     design: ProductDesign
@@ -317,11 +251,25 @@ class ProductScores:
         mean: Vector = total / counts.sum()
         return mean
 
+    def over(self, packed: Packed) -> Self:
+        return replace(self, packed=packed)
+
+    def extremes(self) -> tuple[float, float]:
+        """Of products of the variables' scores: the ends of each may change places."""
+        low = high = 1.0
+        for scores in self._parts:
+            products = [a * b for a in (low, high) for b in scores.extremes()]
+            low, high = min(products), max(products)
+        return low, high
+
+    def mean_squares(self) -> Matrix:
+        joint: Matrix = reduce(np.kron, [scores.mean_squares() for scores in self._parts])  # type: ignore[arg-type]
+        return joint
+
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         table = proportions.reshape(self._shape)
         for axis, scores in enumerate(self._parts):
-            own = np.einsum("iit->it", scores.by_truth())
-            table = np.moveaxis(np.tensordot(own, table, axes=(1, axis)), 0, axis)
+            table = np.moveaxis(np.tensordot(scores.mean_squares(), table, axes=(1, axis)), 0, axis)
         return table.reshape(-1)
 
     def second_moment(self, proportions: Vector) -> Matrix:
@@ -341,18 +289,12 @@ class ProductScores:
         values = np.linalg.eigvalsh(self.second_moment(proportions) - np.outer(proportions, proportions))
         return bool(values[0] >= -_ROUND_OFF * values[-1])
 
-    def by_truth(self) -> NDArray[np.float64]:
-        raise EstimationError("joint scores keep their moments by variable.")
-
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other cells keep their shares of what a cell leaves."""
-        own = reduce(np.multiply.outer, [np.einsum("iii->i", s.by_truth()) for s in self._parts]).reshape(-1)
+        own = reduce(np.multiply.outer, [np.diagonal(s.mean_squares()) for s in self._parts]).reshape(-1)
         shares = np.clip(proportions, 1e-6, None)  # what a cell leaves must not drown in a difference
         rest = (self.second_moment_diagonal(shares) - own * shares) / (shares.sum() - shares)
         return rest, own - rest
-
-    def binomial(self) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -367,11 +309,6 @@ class ProductPlan:
 
     def run(self, *_: Any) -> None:
         raise DesignError("a product is drawn part by part.")
-
-
-def _kronecker(a: NDArray[np.object_], b: NDArray[np.object_]) -> NDArray[np.object_]:
-    joint: NDArray[np.object_] = np.einsum("ij,kl->ikjl", a, b).reshape(len(a) * len(b), -1)
-    return joint
 
 
 def _row_products(a: Matrix, b: Matrix) -> Matrix:

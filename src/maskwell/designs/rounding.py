@@ -8,17 +8,17 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from maskwell.arithmetic import eliminate, solve
+from maskwell.designs.channels.numbers import Exact
+from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
 from maskwell.limits import MOST_BITS, MOST_STEPS
 from maskwell.sampling.plans import TOTAL
 
 SizeWeights = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-Exact = NDArray[Any]  # of Fractions, or of integers
 
 _DECIMAL = Context(prec=50)
 _SUM_TOLERANCE = Fraction(1, 10**9)
@@ -121,14 +121,6 @@ def _common_denominator(matrix: Exact) -> tuple[Exact, int] | None:
     return np.vectorize(lambda p: int(p * denominator), otypes=[object])(matrix), denominator
 
 
-def row_parity(row: Exact) -> Fraction | float:
-    """Largest over smallest entry: 1 for a row of zeros, infinite if only some are zero."""
-    low, high = min(row), max(row)
-    if low == high:
-        return Fraction(1)
-    return Fraction(high) / Fraction(low) if low else math.inf
-
-
 def _no_row_worse(integers: Exact, matrix: Exact) -> bool:
     same_zeros = bool(((integers == 0) == (matrix == 0)).all())
     return same_zeros and all(row_parity(a) <= row_parity(b) for a, b in zip(integers, matrix, strict=True))
@@ -208,8 +200,8 @@ def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> 
     basis, determinant = _basis(subsets, k)
     total = TOTAL // determinant * determinant
     weights = {a: round(p * total / determinant) * determinant for a, p in chances.items() if a not in basis}
-    left = [Fraction(total - sum(w for a, w in weights.items() if j in a)) for j in range(k)]
-    for a, w in zip(basis, _solve([[Fraction(int(j in a)) for a in basis] for j in range(k)], left), strict=True):
+    left = [total - sum(w for a, w in weights.items() if j in a) for j in range(k)]
+    for a, w in zip(basis, solve([[int(j in a) for a in basis] for j in range(k)], left), strict=True):
         weights[a] = int(w)
     if min(weights.values()) <= 0:
         raise DesignError("subset_probs are too small or too unequal to be given in integers; pass fractions.")
@@ -223,34 +215,7 @@ def _basis(subsets: list[frozenset[int]], k: int) -> tuple[list[frozenset[int]],
             f"subset_probs as floats for {len(subsets)} subsets of {k} categories take too long to be made exact; pass "
             "fractions whose sums are 1."
         )
-    chosen: list[frozenset[int]] = []
-    reduced: list[tuple[int, list[Fraction]]] = []
-    determinant = Fraction(1)
-    for subset in subsets:
-        row = [Fraction(int(j in subset)) for j in range(k)]
-        for column, other in reduced:
-            factor = row[column] / other[column]
-            row = [x - factor * y for x, y in zip(row, other, strict=True)]
-        pivot = next((j for j, x in enumerate(row) if x), None)
-        if pivot is not None:
-            chosen.append(subset)
-            reduced.append((pivot, row))
-            determinant *= row[pivot]
-    if len(chosen) < k:
+    _, pivots, determinant = eliminate([[int(j in subset) for subset in subsets] for j in range(k)])
+    if len(pivots) < k:
         raise DesignError("subset_probs as floats must determine every category; pass fractions for such a design.")
-    return chosen, abs(int(determinant))
-
-
-def _solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """The solution of a square system over the rationals."""
-    rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
-    n = len(rows)
-    for column in range(n):
-        pivot = next(r for r in range(column, n) if rows[r][column])
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        rows[column] = [x / rows[column][column] for x in rows[column]]
-        for r in range(n):
-            if r != column and rows[r][column]:
-                factor = rows[r][column]
-                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
-    return [row[-1] for row in rows]
+    return [subsets[at] for at in pivots], abs(int(determinant))

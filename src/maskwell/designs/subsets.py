@@ -21,7 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs import stored
-from maskwell.designs.base import SUM_TOLERANCE, Design, Matrix, Method, Scores, Vector
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.channels import SizeRow, SymmetricChannel
+from maskwell.designs.codecs import SetCodec
+from maskwell.designs.scores import SUM_TOLERANCE
+from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError, EstimationError
 from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
 from maskwell.tables.labels import as_labels, shown
@@ -57,136 +61,52 @@ class SubsetDesign(Design):
             raise DesignError(f"sizes must rise within 0..{self.k}; got {shown(self.sizes)}.")
         if sum(self.inside + self.outside) != TOTAL:
             raise DesignError("weights must be non-negative integers that sum to 2^64.")
-        if not self._single:
+        if self.sizes != (1,):
             refuse_many_for_sets(self.k)
-        for size, inside, outside in self._rows:
-            if inside + outside == 0 or (size == 0 and inside) or (size == self.k and outside):
+        for row in self.channel.rows:
+            if row.weight == 0 or (row.size == 0 and row.inside) or (row.size == self.k and row.outside):
                 raise DesignError(
-                    f"weights of size {size} are impossible: the empty set never holds the truth, the full set always."
+                    f"weights of size {row.size} are impossible: the empty set never holds the truth, the full set "
+                    "always."
                 )
 
-    @property
-    def _rows(self) -> list[tuple[int, int, int]]:
-        return list(zip(self.sizes, self.inside, self.outside, strict=True))
+    @cached_property
+    def channel(self) -> SymmetricChannel:
+        rows = zip(self.sizes, self.inside, self.outside, strict=True)
+        return SymmetricChannel(self.k, self.name, tuple(SizeRow(*row) for row in rows))
 
-    @property
-    def _single(self) -> bool:
-        """Every report is one category, and is stored as its code."""
-        return self.sizes == (1,)
-
-    # Privacy.
-
-    def exact_parity(self) -> Fraction | float:
-        worst = Fraction(1)
-        for size, inside, outside in self._rows:
-            if 0 < size < self.k:
-                if not inside or not outside:
-                    return math.inf
-                ratio = Fraction(inside * (self.k - size), outside * size)
-                worst = max(worst, ratio, 1 / ratio)
-        return worst
-
-    def column_distance(self) -> Fraction:
-        total = sum(abs(inside * (self.k - size) - outside * size) for size, inside, outside in self._rows)
-        return Fraction(2 * total, (self.k - 1) * TOTAL)
-
-    def diversity(self) -> int:
-        least = self.k
-        for size, inside, outside in self._rows:
-            if inside and outside and inside * (self.k - size) != outside * size:
-                return 0
-            if 0 < size < self.k and not (inside and outside):
-                least = min(least, size if inside else self.k - size)
-        return least
-
-    # The matrix.
-
-    def report_count(self) -> int:
-        if len(self.sizes) == 1:
-            return math.comb(self.k, self.sizes[0])
-        # One binomial coefficient follows from the other: by themselves, thousands of them would take minutes.
-        total, ways, reached = 0, 1, 0
-        for size in self.sizes:
-            for s in range(reached + 1, size + 1):
-                ways = ways * (self.k - s + 1) // s
-            total, reached = total + ways, size
-        return total
-
-    def _masks(self) -> list[int]:
-        """Every possible set as a bit mask, by size and then by value."""
-        return [mask for size in self.sizes for mask in _masks_of_size(self.k, size)]
-
-    def _exact_matrix(self) -> NDArray[np.object_]:
-        columns = []
-        for size, inside, outside in self._rows:
-            member = Fraction(inside, TOTAL * math.comb(self.k - 1, size - 1)) if size else Fraction(0)
-            other = Fraction(outside, TOTAL * math.comb(self.k - 1, size)) if size < self.k else Fraction(0)
-            columns += [
-                [member if mask >> j & 1 else other for j in range(self.k)] for mask in _masks_of_size(self.k, size)
-            ]
-        return np.array(columns, dtype=object)
-
-    def report_labels(self) -> list[Any]:
-        self._refuse_large("report_labels()")
-        if self._single:
-            return list(self.categories)
-        return [frozenset(c for j, c in enumerate(self.categories) if mask >> j & 1) for mask in self._masks()]
-
-    # Sampling and packing.
+    @cached_property
+    def codec(self) -> SetCodec:
+        return SetCodec(self.categories, self.channel)
 
     @cached_property
     def plan(self) -> Plan:
-        if self._single:
+        if self.sizes == (1,):
             return SinglePlan(self.k, self.inside[0]) if self.outside[0] else CopyPlan(self.k)
         return SubsetPlan(self.k, self.sizes, self.inside, self.outside)
 
-    def decode(self, packed: Packed) -> list[Any]:
-        if self._single:
-            return [self.categories[code] for code in packed.tolist()]
-        bits = np.unpackbits(packed, axis=1, count=self.k, bitorder="little").astype(bool)
-        labels = np.array(self.categories, dtype=object)
-        return [frozenset(labels[row].tolist()) for row in bits]
+    def report_labels(self) -> list[Any]:
+        self.channel.refuse_large("report_labels()")
+        if self.sizes == (1,):
+            return list(self.categories)
+        return [frozenset(c for j, c in enumerate(self.categories) if mask >> j & 1) for mask in self.codec.masks()]
 
-    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
-        if self._single:
-            return rows.astype(self.plan.empty(0).dtype)
-        masks = self._masks()
-        width = (self.k + 7) // 8
-        raw = b"".join(masks[row].to_bytes(width, "little") for row in rows.tolist())
-        return np.frombuffer(raw, np.uint8).reshape(len(rows), width).copy()
+    def exact_row(self, report: Any) -> list[Fraction]:
+        members = report if isinstance(report, frozenset) else frozenset([report])
+        row = next((row for row in self.channel.rows if row.size == len(members)), None)
+        member, other = (Fraction(0), Fraction(0)) if row is None else self.channel.chances(row)
+        return [member if category in members else other for category in self.categories]
 
-    @cached_property
-    def _size_index(self) -> NDArray[np.int64]:
-        """The position of each set size among the sizes of the design, -1 where it cannot occur."""
-        index = np.full(self.k + 9, -1, np.int64)
-        index[list(self.sizes)] = np.arange(len(self.sizes))
-        return index
+    def truthful_rows(self) -> list[int] | None:
+        return list(range(self.k)) if self.sizes == (1,) else None
 
-    def first_impossible(self, packed: Packed) -> int:
-        from maskwell.sampling.counting_kernels import first_impossible_set
+    def set_facts(self) -> SetFacts:
+        rows = self.channel.rows
+        own, others = sum(row.inside for row in rows), sum(row.size * row.weight - row.inside for row in rows)
+        least, most = rows[0].size, rows[-1].size
+        return SetFacts(least, most, Fraction(own, TOTAL), Fraction(others, TOTAL * (self.k - 1)))
 
-        if self._single:
-            wrong = packed >= self.k
-            return int(np.argmax(wrong)) if wrong.any() else -1
-        return int(first_impossible_set(packed, self.k, self._size_index))
-
-    # Counting and estimating. A row of counts is a size: one entry per category, the last for reports of that size.
-
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        return len(self.sizes), self.k + 1
-
-    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
-        from maskwell.sampling.counting import count_codes, count_sets
-
-        if self._single:
-            counts = count_codes(packed, self.k, weights)
-            return np.append(counts, counts.sum())[None, :]
-        return count_sets(packed, self._size_index, self.count_shape, weights)
-
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        totals: NDArray[Any] = counts[:, :-1].sum(axis=0)
-        return totals
+    # Estimating.
 
     @cached_property
     def _shares(self) -> tuple[Vector, Vector, Vector]:
@@ -197,14 +117,19 @@ class SubsetDesign(Design):
     @cached_property
     def _information(self) -> float:
         """alpha, the information about a category in one report."""
+        k = self.k
         terms = [
-            Fraction(self.k * (i * (self.k - s) - o * s) ** 2, (self.k - 1) * s * (self.k - s) * (i + o) * TOTAL)
-            for s, i, o in self._rows
-            if 0 < s < self.k
+            Fraction(k * row.contrast(k) ** 2, (k - 1) * row.size * (k - row.size) * row.weight * TOTAL)
+            for row in self.channel.rows
+            if 0 < row.size < k
         ]
         return math.fsum(float(term) for term in terms)
 
-    @property
+    @cached_property
+    def estimable(self) -> bool:
+        return self._information > 0
+
+    @cached_property
     def added_variance(self) -> float:
         if self._information == 0:
             return math.inf
@@ -227,20 +152,19 @@ class SubsetDesign(Design):
 
     def relative_rows(self, packed: Packed) -> Matrix:
         member, other = self._relative
-        if self._single:
-            rows = np.full((len(packed), self.k), other[0])
-            rows[np.arange(len(packed)), packed] = member[0]
-            return rows
-        bits = np.unpackbits(packed, axis=1, count=self.k, bitorder="little")
-        size = self._size_index[bits.sum(axis=1, dtype=np.int64)]
+        bits = self.codec.members(packed)
+        size = self.codec.size_index(bits)
         return np.where(bits == 1, member[size, None], other[size, None])
 
-    def scores(self, method: Method) -> Scores:
-        if self._information == 0:
+    def require_estimable(self) -> None:
+        if not self.estimable:
             raise EstimationError(
                 f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a design "
                 "with smaller sets or a larger epsilon."
             )
+
+    def scores(self, method: Method) -> Scores:
+        self.require_estimable()
         if method == "moments":
             a, b = self.inclusion_probabilities()
             if a == b:
@@ -274,7 +198,7 @@ class SubsetDesign(Design):
 
 
 @dataclass(frozen=True)
-class SubsetScores:
+class SubsetScores(Scores):
     """Scores ``base[s] + slope[s] * member``; their second moments are linear in the proportions."""
 
     design: SubsetDesign
@@ -288,16 +212,15 @@ class SubsetScores:
         return estimate
 
     def rows(self, packed: Packed) -> Matrix:
-        design = self.design
-        if design.sizes == (1,):
-            members = np.zeros((len(packed), design.k))
-            members[np.arange(len(packed)), packed] = 1
-            size = np.zeros(len(packed), np.int64)
-        else:
-            members = np.unpackbits(packed, axis=1, count=design.k, bitorder="little").astype(float)
-            size = design._size_index[members.sum(axis=1).astype(np.int64)]
+        members = self.design.codec.members(packed)
+        size = self.design.codec.size_index(members)
         rows: Matrix = self.base[size, None] + self.slope[size, None] * members
         return rows
+
+    def extremes(self) -> tuple[float, float]:
+        sizes = np.array(self.design.sizes)
+        values = np.concatenate([(self.base + self.slope)[sizes > 0], self.base[sizes < self.design.k]])
+        return float(values.min()), float(values.max())
 
     @cached_property
     def _moments(self) -> tuple[float, float, float, float]:
@@ -325,6 +248,13 @@ class SubsetScores:
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         d0, d1, _, _ = self._moments
         return d0 + d1 * proportions
+
+    def mean_squares(self) -> Matrix:
+        intercept, slope = self.common_line()
+        return intercept + slope * np.eye(self.design.k)
+
+    def common_line(self) -> tuple[float, float]:
+        return self._moments[:2]
 
     def holds_at(self, proportions: Vector) -> bool:
         if abs(proportions.sum() - 1) > SUM_TOLERANCE:
@@ -361,16 +291,3 @@ class SubsetScores:
         ones = np.ones(self.design.k)
         a, b = self.design.inclusion_probabilities()
         return a * ones, b * ones
-
-
-def _masks_of_size(k: int, size: int) -> list[int]:
-    """Every bit mask of ``k`` bits with ``size`` of them set, in rising order."""
-    if size == 0:
-        return [0]
-    masks, mask = [], (1 << size) - 1
-    while mask < 1 << k:
-        masks.append(mask)
-        lowest = mask & -mask
-        ripple = mask + lowest
-        mask = ripple | ((mask ^ ripple) // lowest >> 2)
-    return masks

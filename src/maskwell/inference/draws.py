@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.designs.rounding import largest_remainder
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import TOTAL, RowPlan, draw
@@ -47,11 +46,11 @@ def draw_counts(chances: Vector, n: int, repeats: int, seed: int | None) -> NDAr
 def draw_truths(design: Design, proportions: Vector, n: int, seed: int | None) -> Any:
     """``n`` true values at these proportions, in the form that ``design.mask`` takes."""
     codes = draw_codes(proportions, n, seed)
-    if not isinstance(design, ProductDesign):
+    if not design.variables:
         return _labels(design)[codes]
-    columns = np.unravel_index(codes.astype(np.int64), [part.k for part in design.parts])
-    parts = zip(design.names, design.parts, columns, strict=True)
-    return {name: _labels(part)[column] for name, part, column in parts}
+    columns = np.unravel_index(codes.astype(np.int64), [part.k for part in design.variables.values()])
+    parts = zip(design.variables.items(), columns, strict=True)
+    return {name: _labels(part)[column] for (name, part), column in parts}
 
 
 def _labels(design: Design) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import HypothesisTest, chi_square_tail, most_likely, pool
 from maskwell.reports import Reports
+from maskwell.sampling.plans import TOTAL
 from maskwell.tally import Tally
 
 _MOST_ROWS = 100_000
@@ -34,8 +34,8 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
         shares = most_likely(design.relative_rows(patterns.packed), patterns.counts)
         free = int(np.count_nonzero(shares)) - 1
         return _compare("reports", observed, counted.n * (design.matrix() @ shares), free)
-    if isinstance(design, SubsetDesign) and len(design.sizes) > 1:
-        chances = np.array([(i + o) / 2**64 for i, o in zip(design.inside, design.outside, strict=True)])
+    if len(sizes := design.channel.sizes) > 1:
+        chances = np.array([row.weight / TOTAL for row in sizes])
         return _compare("set sizes", counted.counts[:, -1], counted.n * chances, 0)
     remedy = "has too many possible reports, of one size, for this test"
     if design.report_count() <= _MOST_ROWS:

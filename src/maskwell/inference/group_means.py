@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.inference.draws import derived_seed, draw_codes
 from maskwell.inference.group_scores import Comparison, GroupScores, interior
 from maskwell.inference.linear import LinearEstimate, estimate
@@ -36,7 +35,7 @@ def linear(tallies: list[Tally], seed: int) -> Comparison:
     sums = [inverse.T @ (group.proportions - shares) for inverse, group in zip(inverses, groups, strict=True)]
     scores = GroupScores(np.array(sums), np.array([inverse * roots[:, None] for inverse in inverses]))
     weighted = any(tally.squares is not None or tally.n != int(tally.n) for tally in tallies)
-    joint = any(isinstance(tally.design, ProductDesign) for tally in tallies)
+    joint = any(tally.design.variables for tally in tallies)
     batches = iter(range(1 << 62))
 
     def drawn(repeats: int) -> Vector:

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.inference.linear import estimate
 from maskwell.inference.report_rows import rows_of
 from maskwell.sampling.plans import Packed
@@ -106,12 +105,11 @@ class ScoreTest:
 
     def __init__(self, tally: Tally) -> None:
         design, kept = tally.design, tally.kept_patterns
-        assert isinstance(design, ProductDesign)
         assert kept is not None
         self.n = int(tally.n)
-        self.variables = [Scored(tally.marginal(name)) for name in design.names]
+        self.variables = [Scored(tally.marginal(name)) for name in design.variables]
         first, second = self.variables
-        left, right = design.split(kept.packed)
+        left, right = design.codec.split(kept.packed)
         together = np.zeros((first.design.k, second.design.k))
         for c in chunks(len(kept.counts), first.design.k + second.design.k):
             together += (first.centred(left[c]) * kept.counts[c, None]).T @ second.centred(right[c])

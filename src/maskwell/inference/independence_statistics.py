@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import chi_square_tail, most_likely, pool
 from maskwell.inference.information import invert
@@ -31,9 +30,8 @@ _LARGE_COUNT = 50.0
 
 def two_variables(tally: Tally | Reports) -> Tally:
     """The tally of two variables, one whole count for each distinct pair of reports."""
-    counted = tally.tally() if isinstance(tally, Reports) else tally
-    design = getattr(counted, "design", None)
-    if not isinstance(design, ProductDesign) or len(design.parts) != 2 or counted.kept_patterns is None:
+    counted: object = tally.tally() if isinstance(tally, Reports) else tally
+    if not isinstance(counted, Tally) or len(counted.design.variables) != 2 or counted.kept_patterns is None:
         raise EstimationError("independence_test needs the reports or the tally of a product of two designs.")
     if counted.squares is not None or counted.n < 2:
         raise EstimationError("independence_test needs at least 2 unweighted reports.")
@@ -55,10 +53,9 @@ class Pairs:
     def of(tally: Tally | Reports) -> Pairs:
         counted = two_variables(tally)
         design, kept = counted.design, counted.kept_patterns
-        assert isinstance(design, ProductDesign)
         assert kept is not None
         codes, distinct = [], []
-        for packed in design.split(kept.packed):
+        for packed in design.codec.split(kept.packed):
             keys, inverse = np.unique(packed, axis=0, return_inverse=True)
             codes.append(inverse.ravel())
             distinct.append(keys)
@@ -69,7 +66,8 @@ class Pairs:
             )
         table = np.zeros((len(distinct[0]), len(distinct[1])), np.int64)
         np.add.at(table, tuple(codes), kept.counts.astype(np.int64))
-        return Pairs(table, (design.parts[0], design.parts[1]), (distinct[0], distinct[1]))
+        first, second = design.variables.values()
+        return Pairs(table, (first, second), (distinct[0], distinct[1]))
 
     @cached_property
     def n(self) -> int:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Method, Vector
-from maskwell.designs.product import ProductDesign, ProductScores
+from maskwell.designs.base import Design, Method, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.cramers_v import CramersV, corrected_v
 from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
@@ -30,28 +29,26 @@ class JointTable(Estimate):
     """Estimated joint proportions of the variables of a product; ``proportions`` runs over ``design.categories``."""
 
     @property
-    def _product(self) -> ProductDesign:
-        design = self.design
-        assert isinstance(design, ProductDesign)
-        return design
+    def _variables(self) -> dict[str, Design]:
+        return self.design.variables
 
     @property
     def table(self) -> NDArray[np.float64]:
         """The joint proportions as an array with one axis per variable."""
-        return self.proportions.reshape([part.k for part in self._product.parts])
+        return self.proportions.reshape([part.k for part in self._variables.values()])
 
     def category_columns(self) -> dict[str, list[Any]]:
         cells: Any = self.design.categories
-        return {name: [str(cell[i]) for cell in cells] for i, name in enumerate(self._product.names)}
+        return {name: [str(cell[i]) for cell in cells] for i, name in enumerate(self._variables)}
 
     def remarks(self) -> list[str]:
         remarks = super().remarks()
-        if len(self._product.parts) == 2:
+        if len(self._variables) == 2:
             with contextlib.suppress(EstimationError):
                 found = self.association()
                 low, high = found.interval()
                 remarks.append(
-                    f"association of {' and '.join(self._product.names)}: Cramér's V {found.value:.3f}, 95 % interval "
+                    f"association of {' and '.join(self._variables)}: Cramér's V {found.value:.3f}, 95 % interval "
                     f"{low:.3f} to {high:.3f}, corrected for noise, with which it would be {found.uncorrected:.3f}"
                 )
         return remarks
@@ -88,19 +85,19 @@ class JointTable(Estimate):
     def _cells(self, labels: dict[str, Any]) -> Vector:
         """1 for the joint categories that have these labels, 0 for the others."""
         axes = []
-        for name, part in zip(self._product.names, self._product.parts, strict=True):
+        for name, part in self._variables.items():
             wanted = labels.get(name)
             if wanted is not None and wanted not in part.categories:
                 raise EstimationError(f"variable {name!r} has no category {wanted!r}.")
             axes.append(np.array([float(wanted is None or c == wanted) for c in part.categories]))
-        unknown = [name for name in labels if name not in self._product.names]
+        unknown = [name for name in labels if name not in self._variables]
         if unknown:
-            raise EstimationError(f"there is no variable {unknown[0]!r}; variables: {', '.join(self._product.names)}.")
+            raise EstimationError(f"there is no variable {unknown[0]!r}; variables: {', '.join(self._variables)}.")
         return reduce(np.multiply.outer, axes).reshape(-1)
 
     def association(self) -> CramersV:
         """Cramér's V of two variables, corrected for the noise of masking and sampling, with limits inside [0, 1]."""
-        if len(self._product.parts) != 2:
+        if len(self._variables) != 2:
             raise EstimationError("association needs two variables; take a product of two.")
         if self.design.k > _MOST_ASSOCIATED:
             raise EstimationError(
@@ -130,6 +127,6 @@ class JointEstimate(JointTable, LinearEstimate):
 def estimate_joint(tally: Tally, method: Method) -> JointEstimate:
     """The joint estimate of a product's tally."""
     design = tally.design
-    if not isinstance(design, ProductDesign) or tally.kept_patterns is None:
+    if not design.variables or tally.kept_patterns is None:
         raise EstimationError("a joint estimate needs the tally of a product with its patterns; use reports.tally().")
-    return JointEstimate(tally, method, ProductScores(design, method, tally.kept_patterns.packed))
+    return JointEstimate(tally, method, design.scores(method).over(tally.kept_patterns.packed))

@@ -17,9 +17,6 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.product import ProductDesign
-from maskwell.designs.rows import RowDesign
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import EstimationError
 from maskwell.inference.information import Inverse, invert
 from maskwell.inference.intervals import normal_quantile
@@ -45,7 +42,7 @@ def estimate_likelihood(tally: Tally, method: str) -> LikelihoodEstimate:
     sample = Sample.of(tally)
     start = safe_start(tally, sample.rows)
     kind: type[LikelihoodEstimate] = LikelihoodEstimate
-    if isinstance(tally.design, ProductDesign):
+    if tally.design.variables:
         from maskwell.inference.joint_likelihood import JointLikelihoodEstimate
 
         kind = JointLikelihoodEstimate
@@ -74,7 +71,7 @@ class Sample:
         design = tally.design
         packed, counts, squares = _distinct(tally)
         seen = counts > 0
-        if np.count_nonzero(seen) * design.k > _MOST_CELLS and not isinstance(design, SubsetDesign):
+        if np.count_nonzero(seen) * design.k > _MOST_CELLS and not design.channel.sizes:
             raise EstimationError(
                 f"{np.count_nonzero(seen)} distinct reports on {design.k} categories are too many for a likelihood; "
                 "use method='linear'."
@@ -110,7 +107,7 @@ def safe_start(tally: Tally, rows: Rows) -> Vector:
     """
     k = tally.design.k
     uniform = np.full(k, 1 / k)
-    if isinstance(tally.design, RowDesign) and k > _LARGE_TABLE:
+    if k > _LARGE_TABLE and not tally.design.channel.sizes and not tally.design.variables:
         return uniform  # inverting so large a table takes longer than the maximum
     from maskwell.inference.linear import estimate
 

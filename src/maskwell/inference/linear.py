@@ -15,7 +15,6 @@ from typing import Literal, cast
 import numpy as np
 
 from maskwell.designs.base import Matrix, Method, Scores, Vector
-from maskwell.designs.product import ProductDesign
 from maskwell.errors import EstimationError
 from maskwell.inference import intervals
 from maskwell.inference.result import Contrast, ContrastScores, Estimate, Projection, contrast_vector
@@ -54,7 +53,7 @@ def estimate(
     if method not in METHODS:
         raise EstimationError(f"method must be one of {', '.join(METHODS + LIKELIHOOD_METHODS)}; got {method!r}.")
     linear = cast(Method, method)
-    if isinstance(counted.design, ProductDesign):
+    if counted.design.variables:
         from maskwell.inference.joint import estimate_joint
 
         return estimate_joint(counted, linear)

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.product import ProductDesign
-from maskwell.designs.rows import RowDesign
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference.result import Estimate
 from maskwell.inference.simplex import project
@@ -24,11 +22,11 @@ from maskwell.sampling.plans import Packed
 _SUM_TOLERANCE = 1e-6
 
 
-def posterior(design: Design, report: Any, proportions: Vector | Estimate) -> Vector:
+def posterior(design: Design, report: Any, proportions: Vector | Estimate | None) -> Vector:
     """The probabilities of the true values, given a report as ``Reports.decode`` shows it.
 
-    ``proportions`` are the population's or an estimate of them (moved to the simplex where it lies outside). For
-    ``Reports`` the result has one row per report.
+    ``proportions`` are the population's or an estimate of them (moved to the simplex where it lies outside); None
+    means that all values are equally common. For ``Reports`` the result has one row per report.
 
     >>> from maskwell.designs import warner
     >>> posterior(warner(truth_prob=0.75), "yes", [0.2, 0.8])
@@ -39,7 +37,7 @@ def posterior(design: Design, report: Any, proportions: Vector | Estimate) -> Ve
         if report.design != design:
             raise ReportError(f"these reports belong to another design, {report.design.name}.")
         return _posteriors(design, report.packed, prior)
-    single: Vector = _posteriors(design, _packed(design, report), prior)[0]
+    single: Vector = _posteriors(design, design.pack(report), prior)[0]
     return single
 
 
@@ -76,7 +74,9 @@ def individual_leakage(design: Design, report: Any, proportions: Vector | Estima
     )
 
 
-def _population(design: Design, proportions: Vector | Estimate) -> Vector:
+def _population(design: Design, proportions: Vector | Estimate | None) -> Vector:
+    if proportions is None:
+        return np.full(design.k, 1 / design.k)
     if isinstance(proportions, Estimate):
         if proportions.design.categories != design.categories:
             raise EstimationError("the estimate is of other categories than the design's.")
@@ -95,24 +95,3 @@ def _posteriors(design: Design, packed: Packed, prior: Vector) -> Matrix:
         raise EstimationError(f"report {row} cannot come from this population: each value it allows has proportion 0.")
     result: Matrix = joint / total
     return result
-
-
-def _packed(design: Design, report: Any) -> Packed:
-    """One report, given as it is shown, in packed form."""
-    if isinstance(design, ProductDesign):
-        parts = zip(design.parts, report, strict=True)
-        return design.join([_packed(part, piece) for part, piece in parts])
-    shown = frozenset(report) if isinstance(report, (set, list, tuple, frozenset)) else report
-    if isinstance(design, RowDesign):
-        labels = design.report_labels()
-        packed = design.pack_rows(np.array([labels.index(shown)])) if shown in labels else None
-    elif design.plan.empty(0).ndim > 1:
-        members = shown if isinstance(shown, frozenset) else frozenset([shown])
-        bits = np.array([[c in members for c in design.categories]], np.uint8)
-        packed = np.packbits(bits, axis=1, bitorder="little") if members <= set(design.categories) else None
-    else:
-        known = shown in design.categories
-        packed = design.pack_rows(np.array([design.categories.index(shown)])) if known else None
-    if packed is None or design.first_impossible(packed) >= 0:
-        raise ReportError(f"{design.name} cannot produce this report; give it as reports.decode() shows it.")
-    return packed

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.sampling.plans import Packed
 
 Array = NDArray[Any]
@@ -43,12 +42,12 @@ def dense_rows(matrix: Array) -> Rows:
 def rows_of(design: Design, packed: Packed) -> Rows:
     """The rows of packed reports, in the form that is faster for so many of them."""
     many = len(packed) >= _PACKED_FROM_REPORTS or len(packed) * design.k >= _PACKED_FROM_CELLS
-    if many and packed.ndim > 1 and isinstance(design, SubsetDesign):
+    if many and design.codec.bit_masks:
         return _set_rows(design, packed)
     return dense_rows(design.relative_rows(packed))
 
 
-def _set_rows(design: SubsetDesign, packed: Packed) -> Rows:
+def _set_rows(design: Design, packed: Packed) -> Rows:
     """Members and others of sets of one size have the same relative probability, so one set of each size will do."""
     planes = np.ascontiguousarray(packed.T)
     sizes = np.zeros(len(packed), np.int64)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.arithmetic import fraction
-from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.base import Matrix, Vector, require_design
 from maskwell.designs.conditional import ConditionalDesign, conditional
 from maskwell.errors import DesignError, EstimationError
 from maskwell.planning.spread import respondents
@@ -138,7 +138,8 @@ def dummy_values(design: ConditionalDesign, dummies: int) -> list[Label]:
 
 
 def _dummies_of(design: Any) -> tuple[Label, Label]:
-    marked = design.parameters.get("dummies") if isinstance(design, ConditionalDesign) else None
+    require_design(design)
+    marked = design.parameters.get("dummies")
     if not isinstance(marked, list) or tuple(marked) != design.categories[-2:]:
         raise DesignError("this needs a design with dummies, made by dummy_design.")
     return design.categories[-2], design.categories[-1]
@@ -168,14 +169,13 @@ def estimate_beside_dummies(tally: Tally, dummies: int) -> DummyEstimate:
     """
     design = tally.design
     _dummies_of(design)
-    assert isinstance(design, ConditionalDesign)
     if tally.squares is not None:
         raise EstimationError("estimate_beside_dummies takes an unweighted tally: dummies have no sampling weight.")
     guaranteed_coverage(1, dummies)
     n = tally.n - dummies
     if n < 1:
         raise EstimationError(f"dummies must be fewer than the reports; got {dummies} of {tally.n}.")
-    real, added = design.floats[:, :-2], design.floats[:, -2:]
+    real, added = np.split(design.channel.floats, [-2], axis=1)
     estimator = _least_squares(real)
     share = dummies / tally.n
     frequencies = tally.counts / tally.n

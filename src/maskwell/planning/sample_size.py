@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Design, Vector
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError
 from maskwell.inference.intervals import normal_quantile
-from maskwell.planning.spread import Lines, margin, mean_squares, position, respondents, share
+from maskwell.planning.spread import Lines, margin, position, respondents, share
 
 _SUM_TOLERANCE = 1e-9
 _MOST = 10**18
@@ -83,10 +82,7 @@ def variance_inflation(
     1.644
     """
     p = _population(design, proportions)
-    # A symmetric design needs no table of pairs, however many categories it has.
-    symmetric = isinstance(design, SubsetDesign)
-    squares = design.scores("linear").second_moment_diagonal(p) if symmetric else mean_squares(design) @ p
-    masked = squares - p**2
+    masked = design.scores("linear").second_moment_diagonal(p) - p**2
     direct = p * (1 - p)
     if category is not None:
         j = position(design, category)

@@ -7,15 +7,12 @@ widest of them bounds what any population can do.
 """
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.product import ProductDesign
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError
 
 _MOST_CATEGORIES = 2000
@@ -32,9 +29,9 @@ class Lines:
     def of(design: Design, category: Any = None) -> "Lines":
         """The lines of one category, or of all of them; an EstimationError names what the design cannot tell."""
         rows = range(design.k) if category is None else [position(design, category)]
-        if isinstance(design, SubsetDesign):
-            intercept, slope = _line(design)
-            return Lines(np.array([intercept]), np.array([slope]))
+        common = design.scores("linear").common_line()
+        if common is not None:
+            return Lines(np.array([common[0]]), np.array([common[1]]))
         by_truth = mean_squares(design)
         rivals = [np.delete(by_truth[j], j) for j in rows]
         slopes = [by_truth[j, j] - rival for j, rival in zip(rows, rivals, strict=True)]
@@ -58,20 +55,7 @@ def mean_squares(design: Design) -> Matrix:
             f"planning compares all pairs of categories of {design.name}, of which {design.k} are too many (limit "
             f"{_MOST_CATEGORIES}); plan its variables or groups one by one."
         )
-    if isinstance(design, ProductDesign):
-        # Independent masking: the joint score is the product of the variables' scores.
-        joint: Matrix = reduce(np.kron, [mean_squares(part) for part in design.parts])  # type: ignore[arg-type]
-        return joint
-    if isinstance(design, SubsetDesign):
-        intercept, slope = _line(design)
-        return intercept + slope * np.eye(design.k)
-    scores = design.scores("linear")
-    return np.array([scores.second_moment_diagonal(truth) for truth in np.eye(design.k)]).T
-
-
-def _line(design: SubsetDesign) -> tuple[float, float]:
-    intercept, slope = design.scores("linear").variance_lines(np.full(design.k, 1 / design.k))
-    return float(intercept[0]), float(slope[0])
+    return design.scores("linear").mean_squares()
 
 
 def position(design: Design, category: Any) -> int:

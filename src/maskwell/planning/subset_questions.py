@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,6 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.designs.conditional import ConditionalDesign, conditional
-from maskwell.designs.product import ProductDesign
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.inference import Contrast, Estimate
 from maskwell.tables.labels import Label, as_labels, shown
@@ -124,14 +121,10 @@ def question(design: Design, report: Iterable[Label]) -> Question:
 
 def _chance(design: Design, members: frozenset[Label]) -> Fraction:
     """The chance of a set given a truth that it holds, in a design whose reports always hold it; else 0."""
-    positions = tuple(j for j, category in enumerate(design.categories) if category in members)
-    if isinstance(design, ConditionalDesign) and positions in design.subsets:
-        return Fraction(design.weights[design.subsets.index(positions)], design.total)
-    if isinstance(design, SubsetDesign) and not any(design.outside) and len(positions) in design.sizes:
-        weights = dict(zip(design.sizes, design.inside, strict=True))
-        # A size is as likely as its sets together: C(k-1, s-1) of them hold the truth.
-        return Fraction(weights[len(positions)], comb(design.k - 1, len(positions) - 1))
-    return Fraction(0)
+    row = design.exact_row(members)
+    held = {p for p, category in zip(row, design.categories, strict=True) if category in members}
+    others = {p for p, category in zip(row, design.categories, strict=True) if category not in members}
+    return held.pop() if len(held) == 1 and not any(others) else Fraction(0)
 
 
 # What reports tell.
@@ -156,8 +149,7 @@ def identifiability(design: Design) -> Identifiability:
     False
     """
     try:
-        for part in design.parts if isinstance(design, ProductDesign) else (design,):
-            part.scores("linear")
+        design.require_estimable()
     except EstimationError as error:
         return Identifiability(False, str(error))
     return Identifiability(True)

@@ -86,7 +86,7 @@ def limits(members: Matrix, chances: Vector, population: Vector) -> tuple[float,
 
 
 def _limits_of(design: ConditionalDesign, population: Vector) -> tuple[float, float]:
-    return limits(design.members.astype(float), design.floats.max(axis=1), population)
+    return limits(design.members.astype(float), design.channel.floats.max(axis=1), population)
 
 
 @cache

@@ -11,8 +11,7 @@ import numpy as np
 
 from maskwell.auditing import Audit
 from maskwell.designs.base import Design
-from maskwell.designs.rounding import row_parity
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
 from maskwell.views import style
 from maskwell.views.breach import (
@@ -54,7 +53,7 @@ class Evidence:
 
 def evidence(design: Design, category: Any = None) -> tuple[Any, list[Evidence]]:
     """The category (by default the one that reports tell most about) and all kinds of reports, the strongest first."""
-    if isinstance(design, SubsetDesign):
+    if design.channel.sizes:
         chosen = design.categories[0] if category is None else category
         found = _by_size(design)
     else:
@@ -64,13 +63,15 @@ def evidence(design: Design, category: Any = None) -> tuple[Any, list[Evidence]]
     return chosen, _merged(sorted(found, key=lambda item: -item.factor))
 
 
-def _by_size(design: SubsetDesign) -> list[Evidence]:
-    k, found = design.k, []
+def _by_size(design: Design) -> list[Evidence]:
+    k, sizes, found = design.k, design.channel.sizes, []
     holds, lacks = (
-        ("report is it", "report is another") if design.sizes == (1,) else ("report holds it", "report lacks it")
+        ("report is it", "report is another")
+        if [row.size for row in sizes] == [1]
+        else ("report holds it", "report lacks it")
     )
-    for s, inside, outside in zip(design.sizes, design.inside, design.outside, strict=True):
-        of_size = "" if len(design.sizes) == 1 else f" ({s} of {k})"
+    for s, inside, outside in sizes:
+        of_size = "" if len(sizes) == 1 else f" ({s} of {k})"
         if not 0 < s < k:
             found.append(Evidence(f"report with {s} of {k}", Fraction(1)))
             continue

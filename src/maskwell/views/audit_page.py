@@ -14,7 +14,7 @@ from maskwell.errors import DesignError
 from maskwell.tables.labels import shown
 from maskwell.views.audit import belief_chart, has_matrix_chart, matrix_chart
 from maskwell.views.breach import breach_chart
-from maskwell.views.findings import figure, findings, worth_of
+from maskwell.views.findings import figure, findings
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.threats import GUIDE, threats
 from maskwell.views.wording import privacy_words
@@ -64,7 +64,7 @@ def made_by(command: str, source: str = "Every figure comes from the exact integ
 def headline(audit: Audit) -> Facts:
     """The four numbers that matter most."""
     blind = max(audit.prior) if audit.prior else 1 / audit.design.k
-    value = worth_of(audit.design)
+    value = audit.design.worth
     bounded = math.isfinite(audit.parity)
     exposed = float(audit.exposure)
     return Facts(
@@ -109,7 +109,7 @@ def pictures(audit: Audit) -> Section:
 
 
 def _has_beliefs(design: Design) -> bool:
-    return design.kind == "subsets" or design.report_count() <= _MOST_REPORTS
+    return bool(design.channel.sizes) or design.report_count() <= _MOST_REPORTS
 
 
 def figure_tables(audit: Audit) -> list[Table]:

@@ -8,10 +8,9 @@ from fractions import Fraction
 
 from maskwell.auditing import Audit
 from maskwell.auditing.blackwell import improve
-from maskwell.auditing.facts import worth
 from maskwell.designs import BlockDesign
 from maskwell.designs.base import Design
-from maskwell.errors import DesignError, EstimationError
+from maskwell.errors import DesignError
 from maskwell.views.breach import EXAMPLE, at_most
 from maskwell.views.wording import percent
 
@@ -58,15 +57,6 @@ def chance(value: float) -> str:
     """A probability with four digits, and never a rounded 0 or 1."""
     text = f"{value:.4g}"
     return f"almost {text}" if text in ("0", "1") and value != float(text) else text
-
-
-def worth_of(design: Design) -> float:
-    """What a report is worth in direct answers when all categories are equally common; 0 if not estimable."""
-    try:
-        return worth(design)
-    except EstimationError:
-        # Of a product only what masking adds in the worst population is at hand.
-        return 1 / cost(design.added_variance, design.k)
 
 
 def cost(added_variance: float, k: int) -> float:
@@ -123,7 +113,7 @@ def _leakage(audit: Audit) -> list[Finding]:
 
 
 def _precision(audit: Audit) -> list[Finding]:
-    value = worth_of(audit.design)
+    value = audit.design.worth
     times = f"ask {1 / value:.4g} times as many people as directly" if value else "single categories are not estimable"
     admissible = "yes" if audit.admissible else "NO"
     why = audit.why_not or "no design of the same parity serves every analysis better"
@@ -151,6 +141,7 @@ def _precision(audit: Audit) -> list[Finding]:
 
 def _price_of_blocks(design: Design) -> list[Finding]:
     """What a block design adds beside the best symmetric one, if anything."""
+    # The one kind that a page names: only blocks may have to take points that stand for nothing.
     price = design.embedding if isinstance(design, BlockDesign) else None
     if price is None:
         return []

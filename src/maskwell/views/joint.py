@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-from maskwell.designs.product import ProductDesign
+from maskwell.designs.base import Design
 from maskwell.errors import EstimationError
 from maskwell.inference import Estimate
 from maskwell.inference.joint import JointTable
@@ -17,10 +17,8 @@ _MOST = 12
 
 def has_joint_chart(estimate: Estimate) -> TypeGuard[JointTable]:
     """Whether an estimate is of two variables with few enough categories."""
-    design = estimate.design
-    if not isinstance(estimate, JointTable) or not isinstance(design, ProductDesign):
-        return False
-    return len(design.parts) == 2 and max(part.k for part in design.parts) <= _MOST
+    parts = list(estimate.design.variables.values())
+    return isinstance(estimate, JointTable) and len(parts) == 2 and max(part.k for part in parts) <= _MOST
 
 
 def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
@@ -31,11 +29,11 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
     import altair as alt
 
     design = estimate.design
-    if not has_joint_chart(estimate) or not isinstance(design, ProductDesign):
+    if not has_joint_chart(estimate):
         raise EstimationError(f"a joint chart needs two variables of at most {_MOST} categories each.")
     rows, left_out = _rows(estimate, design, level)
-    given, shown = design.names
-    order = [str(label) for label in design.parts[1].categories]
+    (given, first), (shown, second) = design.variables.items()
+    order = [str(label) for label in second.categories]
     ends = [row[end] for row in rows for end in ("lower", "upper")]
     scale = alt.Scale(domain=[min(0.0, *ends), max(ends)], nice=True)
     axis = alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=5, title=f"share among people with this {given}")
@@ -51,7 +49,7 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
         alt.layer(bar, dot, data=alt.InlineData(values=rows))
         .properties(width=200, height=alt.Step(24))
         .facet(
-            alt.Facet("given:N", sort=[str(label) for label in design.parts[0].categories], title=None),
+            alt.Facet("given:N", sort=[str(label) for label in first.categories], title=None),
             columns=min(3, len({row["given"] for row in rows})),
         )
     )
@@ -66,18 +64,18 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
     return panels.properties(title=heading, config=style.config())
 
 
-def _rows(estimate: JointTable, design: ProductDesign, level: float) -> tuple[list[dict[str, Any]], list[str]]:
+def _rows(estimate: JointTable, design: Design, level: float) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each dot, and the categories among whose holders nothing can be said."""
-    given, shown = design.names
+    (given, first), (shown, second) = design.variables.items()
     rows: list[dict[str, Any]] = []
     left_out = []
-    for a in design.parts[0].categories:
+    for a in first.categories:
         try:
-            shares = [estimate.conditional({shown: b}, {given: a}) for b in design.parts[1].categories]
+            shares = [estimate.conditional({shown: b}, {given: a}) for b in second.categories]
         except EstimationError:
             left_out.append(str(a))
             continue
-        for b, share in zip(design.parts[1].categories, shares, strict=True):
+        for b, share in zip(second.categories, shares, strict=True):
             lower, upper = share.interval(level)
             rows.append({"given": str(a), "shown": str(b), "share": share.value, "lower": lower, "upper": upper})
     if not rows:

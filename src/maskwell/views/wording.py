@@ -3,7 +3,6 @@
 import math
 
 from maskwell.designs.base import Design, Matrix
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.inference import Estimate
 
 _MINUS = "\N{MINUS SIGN}"
@@ -61,9 +60,9 @@ def report_words(design: Design) -> str:
     >>> report_words(rappor(5, epsilon=1))
     '0 to 5 of 5 categories'
     """
-    if not isinstance(design, SubsetDesign):
+    if not design.channel.sizes:
         return f"one of {design.report_count()} reports"
-    low, high = design.sizes[0], design.sizes[-1]
+    low, high = design.channel.sizes[0].size, design.channel.sizes[-1].size
     return f"{low} of {design.k} categories" if low == high else f"{low} to {high} of {design.k} categories"
 
 

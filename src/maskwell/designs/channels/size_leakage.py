@@ -1,4 +1,4 @@
-r"""Leakage of symmetric subset designs, in closed form for thousands of categories.
+r"""Leakage of symmetric channels, in closed form for thousands of categories.
 
 Per size s, write A and B for the chance of a set that holds, or does not hold, the truth, relative to the set's
 chance under a uniform prior: :math:`A = k\,in_s/(s\,w_s)`, :math:`B = k\,out_s/((k-s)\,w_s)` with
@@ -18,15 +18,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from maskwell.auditing.leakage import Enclosure, normalised
-from maskwell.auditing.subset_sums import SubsetSums
-from maskwell.designs.base import Vector
-from maskwell.designs.subsets import SubsetDesign
-from maskwell.errors import ReportError
+from maskwell.designs.channels.leakage import Enclosure
+from maskwell.designs.channels.numbers import Vector
+from maskwell.designs.channels.subset_sums import SubsetSums
+from maskwell.designs.channels.symmetric import SymmetricChannel
 from maskwell.sampling.plans import TOTAL
 
 
@@ -46,16 +45,15 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubsetLeakage:
-    """Leakage of a symmetric design; ``weights`` None means all categories alike."""
+class SizeLeakage:
+    """Leakage of a symmetric channel; ``weights`` None means all categories alike."""
 
-    design: SubsetDesign
+    channel: SymmetricChannel
     weights: Vector | None
 
     @cached_property
     def _sizes(self) -> list[Size]:
-        k = self.design.k
-        rows = zip(self.design.sizes, self.design.inside, self.design.outside, strict=True)
+        k = self.channel.k
         # Quotients of integers, rounded once; the empty and the full set are as likely for every truth.
         return [
             Size(
@@ -65,18 +63,18 @@ class SubsetLeakage:
                 k * inside / (s * (inside + outside)) if s else 1.0,
                 k * outside / ((k - s) * (inside + outside)) if s < k else 1.0,
             )
-            for s, inside, outside in rows
+            for s, inside, outside in self.channel.rows
         ]
 
     @cached_property
     def _falling(self) -> Vector:
         """The prior weights, the largest first."""
-        k = self.design.k
+        k = self.channel.k
         return np.full(k, 1 / k) if self.weights is None else np.sort(self.weights)[::-1]
 
     def size(self) -> float:
         # A set and its complement are the same to a reader; only sizes with one of the two chances zero rule out.
-        k = self.design.k
+        k = self.channel.k
         alike = float(self._falling @ self._falling)
         ruled_out = []
         for size in self._sizes:
@@ -87,12 +85,11 @@ class SubsetLeakage:
         return math.fsum(ruled_out)
 
     def prediction(self) -> Fraction | float:
-        k = self.design.k
+        k = self.channel.k
         if self.weights is None:
-            rows = zip(self.design.sizes, self.design.inside, self.design.outside, strict=True)
             best = [
                 max(Fraction(i, s) if s else Fraction(0), Fraction(o, k - s) if s < k else Fraction(0))
-                for s, i, o in rows
+                for s, i, o in self.channel.rows
             ]
             return sum(best, Fraction(0)) / TOTAL
         return math.fsum(self._best_guess(size) for size in self._sizes)
@@ -104,7 +101,7 @@ class SubsetLeakage:
         category is in the set it is the guess; otherwise it competes with the first member, whose rank is i with
         chance ``C(k-i, s-1) / C(k-1, s-1)`` relative to rank 1.
         """
-        k, w = self.design.k, self._falling
+        k, w = self.channel.k, self._falling
         s, inside, member, other = size.s, size.inside, size.member, size.other
         if not 0 < s < k:
             return size.share * float(w[0])
@@ -119,7 +116,7 @@ class SubsetLeakage:
         without = self.capacity().upper
         if self.weights is None:
             return Enclosure(without, without)
-        sizes = [size for size in self._sizes if 0 < size.s < self.design.k]
+        sizes = [size for size in self._sizes if 0 < size.s < self.channel.k]
         known = SubsetSums(self._falling).entropy_terms([(z.s, z.other, z.member - z.other) for z in sizes])
         low, high = (
             math.fsum(size.share * part for size, part in zip(sizes, parts, strict=True)) / math.log(2)
@@ -140,7 +137,7 @@ class SubsetLeakage:
 
     def largest_posterior(self) -> float:
         """The likeliest category among the least likely others, on the likelier side of a set."""
-        k, w = self.design.k, self._falling
+        k, w = self.channel.k, self._falling
         best = float(w[0])
         lightest = np.append(0.0, np.cumsum(w[::-1]))
         for size in self._sizes:
@@ -152,26 +149,3 @@ class SubsetLeakage:
                 rest = max(0.0, 1 - float(w[0]) - beside)
                 best = max(best, member * float(w[0]) / (member * (float(w[0]) + beside) + other * rest))
         return min(best, 1.0)
-
-    def posterior(self, report: Any) -> Vector:
-        members = self._members(report)
-        at = {size.s: size for size in self._sizes}.get(len(members))
-        if at is None:
-            raise ReportError(
-                f"report {report!r} has {len(members)} categories; this design reports sets of "
-                f"{self.design.sizes[0]} to {self.design.sizes[-1]}."
-            )
-        held = np.array([label in members for label in self.design.categories])
-        prior = np.full(self.design.k, 1 / self.design.k) if self.weights is None else self.weights
-        return normalised(np.where(held, at.member, at.other) * prior, report)
-
-    def _members(self, report: Any) -> frozenset[Any]:
-        if isinstance(report, (set, frozenset, list, tuple)):
-            members = frozenset(report)
-        elif self.design.sizes == (1,):
-            members = frozenset([report])
-        else:
-            raise ReportError(f"report must be a set of categories; got {report!r}. Pass for example {{{report!r}}}.")
-        if not members <= set(self.design.categories):
-            raise ReportError(f"report {report!r} holds what is no category of the design.")
-        return members

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from maskwell.designs.base import Vector
+from maskwell.designs.channels.numbers import Vector
 
 _MOST_SETS = 1 << 22
 _MOST_PATTERNS = 1 << 20

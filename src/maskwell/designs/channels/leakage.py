@@ -9,26 +9,22 @@ With prior weights w, three figures say how much leaks on average (wang-ding-202
 - prediction: the chance that the best guess from the report is right, :math:`\sum_z \max_j P_{zj} w_j`. Without a
   prior, all categories alike, this is the guess probability of nayak-zhai-2019 (1/l for local l-diversity).
 
-``subset_leakage`` has the same methods in closed form for symmetric designs.
+``size_leakage`` has the same methods in closed form for symmetric channels.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maskwell.auditing.capacity import capacity
-from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.product import ProductDesign
-from maskwell.errors import DesignError, ReportError
-
-_SUM_TOLERANCE = 1e-6
+from maskwell.designs.channels.base import Channel
+from maskwell.designs.channels.capacity import capacity
+from maskwell.designs.channels.numbers import Matrix, Vector
 
 
 class Enclosure(NamedTuple):
@@ -44,7 +40,7 @@ class Enclosure(NamedTuple):
 
 
 class Leakage(Protocol):
-    """The leakage of one design under one prior."""
+    """The leakage of one channel under one prior."""
 
     def size(self) -> float:
         """The average weight of the categories that a report rules out."""
@@ -66,48 +62,21 @@ class Leakage(Protocol):
         """The most that any report can make of any category."""
         ...
 
-    def posterior(self, report: Any) -> Vector:
-        """What a reader believes after a report: one chance per category."""
-        ...
-
-
-def read_prior(prior: Any, design: Design) -> Vector | None:
-    """Prior weights as a vector that sums to 1: one per category, or a mapping from label to weight."""
-    if prior is None:
-        return None
-    if isinstance(prior, Mapping):
-        if set(prior) != set(design.categories):
-            raise DesignError(f"prior must name each of the {design.k} categories once; others or too few are named.")
-        prior = [prior[label] for label in design.categories]
-    try:
-        weights = np.asarray([float(w) for w in prior])
-    except (TypeError, ValueError):
-        raise DesignError("prior must be numbers, one per category, or a mapping from label to number.") from None
-    if weights.shape != (design.k,):
-        raise DesignError(f"prior must have {design.k} entries, one per category; got {len(weights)}.")
-    total = math.fsum(weights)
-    if not (weights >= 0).all() or not abs(total - 1) <= _SUM_TOLERANCE:
-        raise DesignError(
-            f"prior must be non-negative and sum to 1; its least entry is {weights.min():.6g} and its sum {total:.9g}. "
-            "Divide counts by their sum."
-        )
-    return weights / total
-
 
 @dataclass(frozen=True)
-class MatrixLeakage:
+class TableLeakage:
     """Leakage by enumeration of all reports; ``weights`` None means all categories alike."""
 
-    design: Design
+    channel: Channel
     weights: Vector | None
 
     @cached_property
     def _matrix(self) -> Matrix:
-        return self.design.matrix()
+        return self.channel.floats
 
     @cached_property
     def _prior(self) -> Vector:
-        return np.full(self.design.k, 1 / self.design.k) if self.weights is None else self.weights
+        return np.full(self.channel.k, 1 / self.channel.k) if self.weights is None else self.weights
 
     @cached_property
     def _joint(self) -> Matrix:
@@ -120,8 +89,8 @@ class MatrixLeakage:
 
     def prediction(self) -> Fraction | float:
         if self.weights is None:
-            best: Fraction = self.design.matrix(exact=True).max(axis=1).sum()
-            return best / self.design.k
+            best: Fraction = self.channel.table().max(axis=1).sum()
+            return best / self.channel.k
         return math.fsum(self._joint.max(axis=1))
 
     def mutual_information(self) -> Enclosure:
@@ -137,20 +106,3 @@ class MatrixLeakage:
         reports = self._joint.sum(axis=1)
         can_occur = reports > 0
         return float((self._joint[can_occur] / reports[can_occur, None]).max())
-
-    def posterior(self, report: Any) -> Vector:
-        labels = self.design.report_labels()
-        several = isinstance(self.design, ProductDesign)
-        wanted = frozenset(report) if isinstance(report, (set, list, tuple)) and not several else report
-        if wanted not in labels:
-            raise ReportError(f"report {report!r} is none of the design's; see design.report_labels().")
-        return normalised(self._joint[labels.index(wanted)], report)
-
-
-def normalised(joint: Vector, report: Any) -> Vector:
-    """Bayes' rule, refused where the report has no chance at all."""
-    total = joint.sum()
-    if not total > 0:
-        raise ReportError(f"report {report!r} cannot occur under this design and prior, so it leaves no posterior.")
-    belief: Vector = joint / total
-    return belief

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.channels.numbers import Matrix, Vector
 
 _GAP = 1e-11
 _MOST_STEPS = 100

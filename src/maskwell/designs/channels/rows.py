@@ -1,0 +1,83 @@
+"""Rows of a channel, one by one or as a class of rows that are alike up to the order of their entries."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from maskwell.designs.channels.numbers import Exact
+
+
+class RowClass(NamedTuple):
+    """Rows with the same parity that stand for the same kind of report.
+
+    ``at`` is the set size where the classes are sizes, and else the number of the only row; ``rows`` counts them.
+    """
+
+    at: int
+    parity: Fraction | float
+    rows: int
+
+
+class Exposure(NamedTuple):
+    """Reports that leave one category possible: the chance of one, for the truth that is worst off, and their classes.
+
+    Their sender is known for sure, to anyone and without any prior knowledge.
+    """
+
+    chance: Fraction
+    classes: tuple[int, ...]
+
+
+class SizeRow(NamedTuple):
+    """All sets of one size of a symmetric channel: their weights out of 2^64 with the truth inside and outside."""
+
+    size: int
+    inside: int
+    outside: int
+
+    @property
+    def weight(self) -> int:
+        """Of a set of this size, whatever it holds."""
+        return self.inside + self.outside
+
+    def odds(self, k: int) -> Fraction | float:
+        """How much likelier such a set is for each of its members than for each of the others."""
+        if self.size in (0, k):
+            return Fraction(1)
+        # With a = inside / C(k-1, s-1) and b = outside / C(k-1, s) for one set, a : b is inside (k-s) : outside s.
+        return Fraction(self.inside * (k - self.size), self.outside * self.size) if self.outside else math.inf
+
+    def parity(self, k: int) -> Fraction | float:
+        """The ratio or its inverse, whichever is larger."""
+        odds = self.odds(k)
+        if isinstance(odds, float) or not odds:
+            return math.inf
+        return max(odds, 1 / odds)
+
+    def contrast(self, k: int) -> int:
+        """The difference between members and others in the chance of a set, up to a factor that the size decides."""
+        return self.inside * (k - self.size) - self.outside * self.size
+
+    def possible(self, k: int) -> int:
+        """How many truths such a set leaves possible."""
+        if self.size in (0, k) or (self.inside and self.outside):
+            return k
+        return self.size if self.inside else k - self.size
+
+    def complement(self, k: int) -> SizeRow:
+        """The same reports, each named by the categories that it leaves out."""
+        return SizeRow(k - self.size, self.outside, self.inside)
+
+    def favouring(self, k: int) -> SizeRow:
+        """The same reports, named so that they speak for what they hold."""
+        return self.complement(k) if self.odds(k) < 1 else self
+
+
+def row_parity(row: Exact) -> Fraction | float:
+    """Largest over smallest entry: 1 for a row of zeros, infinite if only some are zero."""
+    low, high = min(row), max(row)
+    if low == high:
+        return Fraction(1)
+    return Fraction(high) / Fraction(low) if low else math.inf

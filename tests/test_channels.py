@@ -1,0 +1,174 @@
+"""Closed forms of channels against their definition: the exact rows alone, through the base class."""
+
+import dataclasses
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import maskwell as mw
+from maskwell.designs.channels import Channel, ProductChannel, SizeRow, SymmetricChannel, TableChannel
+from maskwell.designs.channels.numbers import Exact
+from tests.conformance.members import PRODUCTS
+from tests.unusual_designs import ALL
+
+EVERY = {**ALL, **PRODUCTS}
+TOTAL = 1 << 64
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Enumerated(Channel):
+    """The rows of another channel, without what it knows about them."""
+
+    rows: Exact
+
+    def exact(self) -> Exact:
+        return self.rows
+
+
+def enumerated(channel: Channel) -> Enumerated:
+    return Enumerated(channel.k, channel.name, channel.exact())
+
+
+@pytest.fixture(params=EVERY.values(), ids=EVERY.keys(), scope="module")
+def channel(request: pytest.FixtureRequest) -> Channel:
+    design: mw.Design = request.param
+    return design.channel
+
+
+def test_exact_figures(channel: Channel) -> None:
+    rows = enumerated(channel)
+    assert channel.parity == rows.parity
+    assert channel.column_distance == rows.column_distance
+    assert channel.diversity == rows.diversity
+    assert channel.report_count() == rows.report_count()
+    assert channel.exposure().chance == rows.exposure().chance
+    assert channel.proportional_rows() == rows.proportional_rows()
+    assert channel.rank == rows.rank
+    assert channel.always_certain == rows.always_certain
+    assert sorted(p for _, p, n in channel.row_classes() for _ in range(n)) == sorted(
+        p for _, p, _ in rows.row_classes()
+    )
+
+
+def test_figures_in_floats(channel: Channel) -> None:
+    rows = enumerated(channel)
+    np.testing.assert_allclose(channel.floats, rows.floats, rtol=1e-14)
+    if math.isfinite(rows.condition_number):
+        assert channel.condition_number == pytest.approx(rows.condition_number, rel=1e-9)
+    else:
+        assert math.isinf(channel.condition_number)
+    falling = 1 / np.arange(1, channel.k + 1)
+    for prior in (None, falling / falling.sum()):
+        mine, theirs = channel.leakage(prior), rows.leakage(prior)
+        assert mine.size() == pytest.approx(theirs.size(), abs=1e-12)
+        assert float(mine.prediction()) == pytest.approx(float(theirs.prediction()), rel=1e-12)
+        assert mine.largest_posterior() == pytest.approx(theirs.largest_posterior(), rel=1e-12)
+        low, high = mine.mutual_information()
+        assert low - 1e-10 <= theirs.mutual_information().middle <= high + 1e-10
+
+
+def test_deviations_from_what_a_demand_allows(channel: Channel) -> None:
+    rows = enumerated(channel)
+    if 1 < channel.parity < math.inf:
+        mine, theirs = (max(d.deviation for d in c.parity_deviations(channel.parity)) for c in (channel, rows))
+        # By size the slack is what the ratio lacks; by row it may be how far a value lies between the two allowed.
+        assert (mine > 1e-9) == (theirs > 1e-9)
+        assert mine <= theirs + 1e-9
+    if reach := float(channel.column_distance):
+        mine, theirs = (max(d.deviation for d in c.distance_deviations(reach)) for c in (channel, rows))
+        assert mine == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("title", [title for title, design in EVERY.items() if math.isfinite(design.added_variance)])
+def test_scores_against_their_rows(title: str) -> None:
+    """Extremes, mean squares and moments by truth, from the scores of every report."""
+    design = EVERY[title]
+    scores, P = design.scores("linear"), design.matrix()
+    table = scores.rows(design.pack_rows(np.arange(design.report_count())))
+    possible = table[P.any(axis=1)]
+    assert scores.extremes() == pytest.approx((possible.min(), possible.max()), rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(scores.mean_squares(), (table**2).T @ P, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(scores.by_truth(), np.einsum("zi,zj,zt->ijt", table, table, P), rtol=1e-8, atol=1e-10)
+    if (line := scores.common_line()) is not None:
+        np.testing.assert_allclose(scores.mean_squares(), line[0] + line[1] * np.eye(design.k), rtol=1e-12)
+    uniform = np.full(design.k, 1 / design.k)
+    masked = float(np.trace(scores.second_moment(uniform))) - 1 / design.k
+    assert design.worth == pytest.approx((1 - 1 / design.k) / masked)
+
+
+def test_one_report_is_packed_as_it_is_shown() -> None:
+    for design in EVERY.values():
+        rows = np.flatnonzero(design.matrix().any(axis=1))
+        labels = design.report_labels()
+        packed = design.pack_rows(rows)
+        for at, row in enumerate(rows.tolist()):
+            np.testing.assert_array_equal(design.pack(labels[row]), packed[at : at + 1])
+            assert design.exact_row(labels[row]) == list(design.matrix(exact=True)[row])
+
+
+def test_a_size_says_how_it_favours_the_truth() -> None:
+    row = SizeRow(2, 3, 9)
+    assert row.weight == 12
+    assert row.odds(5) == Fraction(3 * 3, 9 * 2)
+    assert row.parity(5) == 2
+    assert row.favouring(5) == row.complement(5) == SizeRow(3, 9, 3)
+    assert row.complement(5).odds(5) == 2
+    assert SizeRow(2, 1, 0).odds(5) == SizeRow(2, 0, 1).parity(5) == math.inf
+    assert SizeRow(0, 0, 4).parity(5) == SizeRow(5, 4, 0).parity(5) == 1
+    assert [SizeRow(2, 1, 0).possible(5), SizeRow(2, 0, 1).possible(5), SizeRow(2, 1, 1).possible(5)] == [2, 3, 5]
+
+
+# One computation of each exact figure.
+
+
+@pytest.fixture
+def parities(monkeypatch: pytest.MonkeyPatch) -> list[Channel]:
+    """Every channel whose exact parity was computed, as often as it was."""
+    computed: list[Channel] = []
+    for kind in (Channel, SymmetricChannel, ProductChannel, TableChannel):
+        prop = vars(kind).get("parity")
+        if prop is not None:
+            original = prop.func
+            monkeypatch.setattr(prop, "func", lambda self, f=original: (computed.append(self), f(self))[1])
+    return computed
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mw.designs.rappor(5, epsilon=1),
+        lambda: mw.designs.warner(truth_prob=0.8),
+        lambda: mw.designs.product(mw.designs.minimax(4, epsilon=1), mw.designs.kuk(red_if_yes=0.8, red_if_no=0.4)),
+    ],
+)
+def test_an_audit_computes_the_exact_parity_once(make: Any, parities: list[Channel]) -> None:
+    from maskwell.views.audit_page import audit_page
+
+    design = make()
+    parities.clear()
+    audit = mw.audit(design)
+    audit.summary()
+    audit.to_dict()
+    repr(design)
+    repr(audit)
+    audit_page(audit)
+    mw.codebook(design)
+    # An improved design beside it has a parity of its own; nobody's is computed twice.
+    assert sum(channel is design.channel for channel in parities) == 1
+    assert len(parities) == len({id(channel) for channel in parities})
+
+
+def test_showing_a_design_computes_nothing_twice(monkeypatch: pytest.MonkeyPatch, parities: list[Channel]) -> None:
+    design = mw.designs.from_matrix([["2/3", "1/3", "1/3"], ["1/3", "2/3", "1/3"], [0, 0, "1/3"]])
+    asked: list[str] = []
+    original = type(design).estimator
+    monkeypatch.setattr(
+        type(design), "estimator", lambda self, method: (asked.append(method), original(self, method))[1]
+    )
+    assert repr(design) == repr(design)
+    design._repr_html_()
+    assert asked == ["linear"]
+    assert len(parities) == 1
