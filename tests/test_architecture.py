@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import maskwell
+from maskwell.designs import Design
+from maskwell.sampling.plans import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "maskwell"
@@ -185,6 +187,65 @@ def test_import_maskwell_loads_no_heavy_package() -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert HEAVY.intersection(json.loads(run.stdout)) == set()
+
+
+def asks_for_a_kind(source: str) -> list[int]:
+    """Lines that ask what kind a design is: ``isinstance(x, …Design)``, ``type(x)`` or ``x.kind`` compared."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            kinds = (ast.unparse(name).split(".")[-1] for name in ast.walk(node.args[1]))
+            if any(kind.endswith("Design") for kind in kinds):
+                lines.append(node.lineno)
+        elif isinstance(node, ast.Compare) and any(
+            isinstance(part, ast.Attribute) and part.attr == "kind" and "design" in ast.unparse(part.value)
+            for part in (node.left, *node.comparators)
+        ):
+            lines.append(node.lineno)
+        elif isinstance(node, ast.MatchClass) and ast.unparse(node.cls).endswith("Design"):
+            lines.append(node.cls.lineno)
+    return lines
+
+
+# Where a kind may be asked for, outside designs/, each with its reason in a comment on the line above.
+MOST_QUESTIONS = 8
+
+
+def test_hardly_anybody_asks_what_kind_a_design_is() -> None:
+    found = []
+    for path in modules():
+        if PACKAGE / "designs" in path.parents:
+            continue
+        source = path.read_text(encoding="utf-8")
+        for line in asks_for_a_kind(source):
+            above = source.splitlines()[line - 2].strip()
+            assert above.startswith("#"), f"{path.relative_to(ROOT)}, line {line}: say above it why the kind is needed"
+            found.append(f"{path.relative_to(ROOT)}, line {line}")
+    assert len(found) <= MOST_QUESTIONS, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(design, SubsetDesign)",
+        "isinstance(x, (int, designs.MatrixDesign))",
+        "isinstance(x, Design)",
+        "issubclass(type(x), RowDesign)",
+        "if design.kind == 'subsets': pass",
+        "reports.design.kind != 'subsets'",
+        "match x:\n    case ProductDesign():\n        pass",
+    ],
+)
+def test_a_question_for_a_kind_is_seen(source: str) -> None:
+    assert asks_for_a_kind(source)
+
+
+def test_a_new_kind_of_design_writes_few_members() -> None:
+    """Beside its name: what ``Design`` leaves open, and the three members of a sampler; all else has a default."""
+    sampler = {name for name in vars(Plan) if not name.startswith("_")}
+    assert Design.__abstractmethods__ == {"channel", "plan", "report_labels", "stored_weights", "from_weights"}
+    assert sampler == {"width", "empty", "run"}
+    assert len(Design.__abstractmethods__) + len(sampler) <= 8
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -80,8 +80,8 @@ def merge_proportional(design: Any) -> Design | Matrix:
 
 
 def _merged(design: Design) -> Design:
+    # Joint rows are proportional exactly if their parts are, so the parts are merged and the result is a product again.
     if isinstance(design, ProductDesign):
-        # Joint rows are proportional exactly if their parts are, and the result is a product again.
         return replace(design, parts=tuple(_merged(part) for part in design.parts))
     if design.channel.sizes:
         return _merged_sizes(design)

@@ -3,8 +3,10 @@
 The command line, the documentation table and the conformance tests read this list, so a new design needs nothing else.
 """
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from maskwell.designs.base import Design
@@ -13,38 +15,7 @@ from maskwell.errors import DesignError
 F = TypeVar("F", bound=Callable[..., Design])
 Recogniser = Callable[[Design, dict[str, Any]], bool]
 
-REFERENCES = {
-    "nayak-zhai-2019": "Nayak, T. K. and Zhai, X. (2019). A local l-diversity mechanism for privacy protected "
-    "categorical data collection. Research Report Series (Statistics #2019-08), U.S. Census Bureau.",
-    "chai-nayak-2018": "Chai, J. and Nayak, T. K. (2018). A criterion for privacy protection in data collection "
-    "and its "
-    "attainment via randomized response procedures. Electronic Journal of Statistics 12, 4264-4287.",
-    "nayak-2020": "Nayak, T. K. (2020). A review of rigorous randomized response methods for protecting respondent's "
-    "privacy and data confidentiality. Research Report Series, U.S. Census Bureau.",
-    "wang-ding-2021": "Wang, G. and Ding, J. (2021). Subset privacy: draw from an obfuscated urn.",
-    "ayed-2020": "Ayed, F., Battiston, M. and Camerlenghi, F. (2020). An information theoretic approach to post "
-    "randomization "
-    "methods under differential privacy. Statistics and Computing.",
-    "ye-barg-2018": "Ye, M. and Barg, A. (2018). Optimal schemes for discrete distribution estimation under locally "
-    "differential privacy. IEEE Transactions on Information Theory 64, 5662-5676.",
-    "park-nam-lee-2023": "Park, H.-Y., Nam, S.-H. and Lee, S.-H. (2023). Block design-based local differential privacy "
-    "mechanisms.",
-    "erlingsson-2014": "Erlingsson, U., Pihur, V. and Korolova, A. (2014). RAPPOR: randomized aggregatable "
-    "privacy-preserving ordinal response. ACM CCS, 1054-1067.",
-    "wang-2017": "Wang, T., Blocki, J., Li, N. and Jha, S. (2017). Locally differentially private protocols for "
-    "frequency "
-    "estimation. USENIX Security, 729-745.",
-    "warner-1965": "Warner, S. L. (1965). Randomized response: a survey technique for eliminating evasive answer bias. "
-    "Journal of the American Statistical Association 60, 63-69.",
-    "boruch-1971": "Boruch, R. F. (1971). Assuring confidentiality of responses in social research. "
-    "American Sociologist 6, 308-311.",
-    "greenberg-1969": "Greenberg, B. G., Abul-Ela, A.-L. A., Simmons, W. R. and Horvitz, D. G. (1969). The "
-    "unrelated question "
-    "randomized response model. Journal of the American Statistical Association 64, 520-539.",
-    "yu-2008": "Yu, J.-W., Tian, G.-L. and Tang, M.-L. (2008). Two new models for survey sampling with sensitive "
-    "characteristic. Metrika 67, 251-263.",
-    "kuk-1990": "Kuk, A. Y. C. (1990). Asking sensitive questions indirectly. Biometrika 77, 436-438.",
-}
+REFERENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("references.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)

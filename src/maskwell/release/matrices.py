@@ -122,9 +122,9 @@ def _decimal(value: Any, name: str) -> Fraction:
 
 
 def _by_stratum(matrix: Any) -> bool:
-    return (
-        isinstance(matrix, Mapping) and bool(matrix) and all(isinstance(m, (Design, Optimum)) for m in matrix.values())
-    )
+    given = list(matrix.values()) if isinstance(matrix, Mapping) else []
+    # A mapping may hold a design for each stratum, or the entries of one matrix.
+    return bool(given) and all(isinstance(one, (Design, Optimum)) for one in given)
 
 
 def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> Transition:
@@ -154,6 +154,7 @@ def _labelled(matrix: Design | Optimum) -> tuple[Design, Sequence[Any], Sequence
 
 def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDArray[np.object_]:
     """``P[report, truth]`` over the categories that occur."""
+    # A matrix may be given as a design, as an optimum, or entry by entry.
     if isinstance(matrix, (Design, Optimum)):
         design, truths, reports = _labelled(matrix)
         exact = design.matrix(exact=True)
