@@ -35,7 +35,7 @@ LAYERS = (
     {"sampling", "demands", "breach_bound"},
     {"tables"},
     {"microdata"},
-    {"arithmetic", "errors", "frames", "limits", "plain_text", "strict_json", "whole_files"},
+    {"errors", "exact", "frames", "limits", "plain_text", "strict_json", "whole_files"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.
@@ -166,7 +166,7 @@ def test_an_upward_import_is_caught(source: str) -> None:
         "from maskwell.errors import DataError",
         "from .entropy import keystream",
         "from . import entropy",
-        "from .. import arithmetic, demands",
+        "from .. import exact, demands",
     ],
 )
 def test_an_import_downward_or_sideways_is_allowed(source: str) -> None:

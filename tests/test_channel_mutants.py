@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell import arithmetic
+from maskwell import exact
 from maskwell.designs import base, codecs, subsets
 from maskwell.designs.channels import ProductChannel, SizeRow, SymmetricChannel, TableChannel
 from maskwell.designs.product import ProductScores
@@ -62,14 +62,14 @@ def _top_bit_first(self: Any, report: Any) -> Any:
     return np.packbits(bits, axis=1, bitorder="big")
 
 
-def _never_below_the_pivot(matrix: Any, columns: int | None = None) -> arithmetic.Echelon:
+def _never_below_the_pivot(matrix: Any, columns: int | None = None) -> exact.Echelon:
     """Stops at the first column without a pivot, as if all further ones followed."""
     found = HONEST_ELIMINATION(matrix, columns)
     run = next((i for i, column in enumerate(found.pivots) if column != i), len(found.pivots))
     return found._replace(pivots=found.pivots[:run])
 
 
-HONEST_ELIMINATION = arithmetic.eliminate
+HONEST_ELIMINATION = exact.eliminate
 HONEST_PACK = codecs.SetCodec.pack
 
 
@@ -157,7 +157,7 @@ MUTANTS = {
         test_channels.test_one_report_is_packed_as_it_is_shown,
         tuple,
     ),
-    "rank without the columns after a gap": Mutant(arithmetic, "eliminate", _never_below_the_pivot, _check_rank, tuple),
+    "rank without the columns after a gap": Mutant(exact, "eliminate", _never_below_the_pivot, _check_rank, tuple),
     "rounding forgiven where nothing was rounded": Mutant(
         TableChannel, "unit", property(lambda self: Fraction(1, 10)), _check_forgiven_rounding, tuple
     ),

@@ -21,9 +21,9 @@ from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from maskwell.arithmetic import exp_above, exp_below, float_below, fraction, stored_fraction
 from maskwell.breach_bound import BreachCurve, BreachCurveBound
 from maskwell.errors import DemandError
+from maskwell.exact import exp_above, exp_below, float_below, fraction, stored_fraction
 from maskwell.limits import MOST_BREAKPOINTS
 
 Number: TypeAlias = int | float | Fraction

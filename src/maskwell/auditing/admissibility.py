@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from maskwell.arithmetic import fraction
 from maskwell.auditing.tables import Comparable, comparable
 from maskwell.demands import AverageSecurity
 from maskwell.designs.channels.deviations import TOLERANCE, DistanceDeviation, ParityDeviation
+from maskwell.exact import fraction
 
 
 @dataclass(frozen=True)

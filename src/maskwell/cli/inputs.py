@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.arithmetic import written_fraction
 from maskwell.cli.output import STANDARD, CommandError
 from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDiversity, RhoPrivacy
 from maskwell.designs import DESIGNS, Design
 from maskwell.errors import MaskwellError
+from maskwell.exact import written_fraction
 
 _MOST_CATEGORIES = 1_000_000
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import log_above
 from maskwell.demands import Demand
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Matrix, Vector
@@ -29,6 +28,7 @@ from maskwell.designs.codecs import Codec, RowCodec
 from maskwell.designs.scores import Method, Scores, TableScores, least_squares, what_cannot_be_told
 from maskwell.designs.set_facts import SetFacts, facts_of_table
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
+from maskwell.exact import log_above
 from maskwell.limits import MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible, visible_html
 from maskwell.sampling.entropy import Source

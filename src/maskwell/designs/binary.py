@@ -6,12 +6,12 @@ from itertools import accumulate
 from math import comb, lcm
 from typing import Any
 
-from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design
 from maskwell.designs.explicit import build
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.errors import DesignError
+from maskwell.exact import fraction
 from maskwell.limits import MOST_BITS
 from maskwell.tables.labels import as_labels
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.block_catalogue import BlockEntry, catalogue, fewest_blocks
@@ -27,6 +26,7 @@ from maskwell.designs.registry import named
 from maskwell.designs.rounding import split_at_parity
 from maskwell.designs.symmetric import Categories, Number, _claim, minimax_size
 from maskwell.errors import DesignError
+from maskwell.exact import fraction
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.plans import TOTAL
 from maskwell.tables.labels import Label, as_labels

@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
 from maskwell.designs.base import Design, Matrix, Method
@@ -27,6 +26,7 @@ from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
 from maskwell.errors import DesignError
+from maskwell.exact import fraction, written_fraction
 from maskwell.sampling.plans import TOTAL, RowPlan
 from maskwell.tables.labels import Label, as_labels, shown
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction, written_fraction
 from maskwell.demands import AverageSecurity, Demand
 from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.designs.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import integer_matrix, refuse_long_denominator
 from maskwell.errors import DesignError
+from maskwell.exact import fraction, written_fraction
 from maskwell.sampling.plans import TOTAL
 from maskwell.tables.labels import as_labels, shown
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from maskwell.arithmetic import eliminate, solve
 from maskwell.designs.channels.numbers import Exact
 from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
+from maskwell.exact import eliminate, solve
 from maskwell.limits import MOST_BITS, MOST_STEPS
 from maskwell.sampling.plans import TOTAL
 

@@ -12,8 +12,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import null_space
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
+from maskwell.exact import null_space
 from maskwell.sampling.plans import Packed
 from maskwell.tables.labels import Label, shown
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import stored_fraction
 from maskwell.demands import Demand, demand_from_dict
 from maskwell.designs.base import Design
 from maskwell.designs.claims import refuse_false_claims
 from maskwell.errors import DesignError, MaskwellError
+from maskwell.exact import stored_fraction
 
 FORMAT = 1
 

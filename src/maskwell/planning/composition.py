@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction, log_above
 from maskwell.demands import LDP
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
+from maskwell.exact import fraction, log_above
 from maskwell.plain_text import visible_lines
 
 _ROUNDS = 64

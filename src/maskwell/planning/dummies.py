@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction
 from maskwell.designs.base import Matrix, Vector, require_design
 from maskwell.designs.conditional import ConditionalDesign, conditional
 from maskwell.errors import DesignError, EstimationError
+from maskwell.exact import fraction
 from maskwell.planning.spread import respondents
 from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tally import Tally

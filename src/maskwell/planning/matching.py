@@ -15,8 +15,8 @@ from fractions import Fraction
 from operator import index
 
 from maskwell import designs
-from maskwell.arithmetic import fraction
 from maskwell.errors import DesignError
+from maskwell.exact import fraction
 
 # Sizes whose parities agree to fifty of sixty digits are tied; a double could not tell a tie from a near miss.
 _DECIMAL = Context(prec=60)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
+from maskwell.exact import fraction
 from maskwell.inference.intervals import normal_quantile
 from maskwell.planning.sample_size import least
 from maskwell.planning.spread import Lines, margin, respondents, share

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import DesignError
+from maskwell.exact import fraction
 
 _MOST_CATEGORIES = 2000
 

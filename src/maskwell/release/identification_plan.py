@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from maskwell.arithmetic import stored_fraction
 from maskwell.errors import DataError, ReportError
+from maskwell.exact import stored_fraction
 from maskwell.release.blocks import Blocks
 from maskwell.release.forming import WAYS, WHOLE, Cast
 from maskwell.release.partition import Partition

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.arithmetic import fraction
 from maskwell.designs.base import Design
 from maskwell.errors import DataError, DesignError
+from maskwell.exact import fraction
 from maskwell.release.information import Optimum
 from maskwell.release.invariant import balanced_flows, drifting, mutual_flows, two_stage
 from maskwell.release.neighbours import kernel

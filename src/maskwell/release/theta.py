@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from maskwell.arithmetic import fraction
 from maskwell.errors import DemandError
+from maskwell.exact import fraction
 
 _BITS = 63
 """θ is a whole number over 2^63, so that θ / 1 and θ / 2 are whole numbers over 2^64, as the sampler needs them."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maskwell.arithmetic import rank
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, row_deviations, row_distances
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow, row_parity
 from maskwell.errors import DesignError
+from maskwell.exact import rank
 from maskwell.limits import MATRIX_CELLS, MOST_COLUMNS
 
 if TYPE_CHECKING:
