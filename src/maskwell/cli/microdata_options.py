@@ -9,7 +9,7 @@ import typer
 
 from maskwell.cli.inputs import number
 from maskwell.cli.output import STANDARD, CommandError
-from maskwell.microdata import Microdata
+from maskwell.tables.encoded import EncodedTable
 
 NaOption = Annotated[
     list[str] | None,
@@ -38,7 +38,7 @@ def names_from(text: str | None) -> list[str]:
 
 
 def spec_from(
-    texts: Sequence[str] | None, data: Microdata, parameter: str, *, grouped: bool = True
+    texts: Sequence[str] | None, table: EncodedTable, parameter: str, *, grouped: bool = True
 ) -> dict[str, Any] | None:
     """Columns and their cuts: ``sex``, ``age=18,65`` (where intervals start) or ``race=white|black,other`` (groups).
 
@@ -46,18 +46,18 @@ def spec_from(
     """
     spec: dict[str, Any] = {}
     for text in texts or ():
-        for name, how in [_read(part, data, parameter, grouped) for part in _columns(text, data)]:
+        for name, how in [_read(part, table, parameter, grouped) for part in _columns(text, table.names)]:
             if name in spec:
                 raise CommandError(f"{parameter} names the column {name!r} twice; write it once.")
             spec[name] = how
     return spec or None
 
 
-def _columns(text: str, data: Microdata) -> list[str]:
+def _columns(text: str, names: Sequence[str]) -> list[str]:
     """The text cut at those commas after which another column begins: ``sex,age=18,65`` has two."""
     parts: list[str] = []
-    for piece in [text] if text in data.names else text.split(","):
-        begins = piece.strip() in data.names or piece.partition("=")[0].strip() in data.names
+    for piece in [text] if text in names else text.split(","):
+        begins = piece.strip() in names or piece.partition("=")[0].strip() in names
         if begins or not parts or "=" not in parts[-1]:
             parts.append(piece.strip())
         else:
@@ -65,15 +65,15 @@ def _columns(text: str, data: Microdata) -> list[str]:
     return parts
 
 
-def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> tuple[str, Any]:
+def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tuple[str, Any]:
     name, equals, how = text.partition("=")
-    name = text if text in data.names or not equals else name.strip()
-    data.require([name], parameter)
+    name = text if text in table.names or not equals else name.strip()
+    table.native.require([name], parameter)
     if name == text:
         return name, None
     if not how.strip():
         raise CommandError(f"{parameter} {text!r} ends after the =; write for example age=18,65 or race=white|black.")
-    labels = _labels(data, name)
+    labels = _labels(table, name)
     parts = [part.strip() for part in how.split("|")]
     if grouped and len(parts) == 1:
         starts = [_number(part) for part in how.split(",")]
@@ -93,12 +93,9 @@ def _read(text: str, data: Microdata, parameter: str, grouped: bool) -> tuple[st
     return name, groups if grouped else [label for group in groups for label in group]
 
 
-def _labels(data: Microdata, name: str) -> dict[str, Any]:
+def _labels(table: EncodedTable, name: str) -> dict[str, Any]:
     """The categories of a column by how one writes them."""
-    from maskwell.tables.codes import encode
-    from maskwell.tables.frames import read_columns
-
-    labels = encode(read_columns(data.table, [name])[name], name).labels
+    labels = table.coded(name).labels
     written = {f"{label:g}": label for label in labels if _is_number(label)}
     return written | {_MISSING if label is None else str(label): label for label in labels}
 

@@ -13,6 +13,7 @@ from maskwell.cli.inputs import number
 from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.errors import MaskwellError
+from maskwell.tables.encoded import EncodedTable, encoded
 
 
 def release(
@@ -166,18 +167,21 @@ def release(
         used = [name for names in (keys, pram, strata, along) for name in names_from(names)]
         _refuse_needed(names_from(drop), [*used, together])
         file = file.without(names_from(drop))
+        columns = encoded(file)
         file.require(names_from(accept), "--accept")
-        tables = [spec_from([text], file, "--variance") for text in variance or ()]
+        tables = [spec_from([text], columns, "--variance") for text in variance or ()]
         if method == "--keys":
-            asked = _limit(file, keys, xi, (within, exempt), merge, together)
+            asked = _limit(columns, keys, xi, (within, exempt), merge, together)
             file.require(names_from(along), "--along")
             formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
             asked = replace(asked, **formed, along=tuple(names_from(along)))
-            done = limit(file, asked, chance, dry_run, lambda share: show(1 + share))
+            done = limit(columns, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
-            done = randomize(file, _steps(file, pram, (diagonal, least_diagonal), strata, exempt), chance, dry_run)
+            done = randomize(
+                columns, _steps(columns, pram, (diagonal, least_diagonal), strata, exempt), chance, dry_run
+            )
         else:
-            done = repeat(file, _only_replay(replay, exempt), chance, dry_run)
+            done = repeat(columns, _only_replay(replay, exempt), chance, dry_run)
         show(2)
         # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
         found = look(done, names_from(accept), keep_order)
@@ -260,24 +264,26 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
 
 
 def _limit(
-    file: Any, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
+    table: EncodedTable, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
 ) -> Any:
     from maskwell.cli.release_methods import Limit
 
     columns, (within, exempt) = names_from(keys), cuts
-    file.require(columns, "--keys")
-    file.require([together] if together else [], "--together")
-    spared = spec_from(exempt, file, "--exempt", grouped=False)
-    return Limit(columns, number(xi or "", "--xi"), spec_from(within, file, "--within"), spared, merge, together)
+    table.native.require(columns, "--keys")
+    table.native.require([together] if together else [], "--together")
+    spared = spec_from(exempt, table, "--exempt", grouped=False)
+    return Limit(columns, number(xi or "", "--xi"), spec_from(within, table, "--within"), spared, merge, together)
 
 
-def _steps(file: Any, pram: str | None, staying: Sequence[str | None], strata: str | None, exempt: Any) -> Any:
+def _steps(
+    table: EncodedTable, pram: str | None, staying: Sequence[str | None], strata: str | None, exempt: Any
+) -> Any:
     from maskwell.cli.release_methods import Steps
 
     columns, by = names_from(pram), names_from(strata)
-    file.require(columns, "--pram")
-    file.require(by, "--strata")
-    spared = spec_from(exempt, file, "--exempt", grouped=False) or {}
+    table.native.require(columns, "--pram")
+    table.native.require(by, "--strata")
+    spared = spec_from(exempt, table, "--exempt", grouped=False) or {}
     if spared and (list(spared) != columns or spared[columns[0]] is None):
         raise CommandError("with --pram, --exempt lists categories of its one column: --exempt area=north|south.")
     diagonal, least = (None if text is None else number(text, "--diagonal") for text in staying)

@@ -7,8 +7,8 @@ from typing import Any
 
 from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
-from maskwell.microdata import Microdata
 from maskwell.release import BlockComparison, PramRelease, Release, ReleasePlan
+from maskwell.tables.encoded import EncodedTable
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Outcome:
         return tuple(name for step in self.release.plan.steps for name in step.columns)
 
 
-def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
+def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
     from maskwell.release import compare_blocks
     from maskwell.release.forming import DEFAULT_WAY
@@ -90,11 +90,11 @@ def limit(data: Microdata, asked: Limit, chance: Chance, dry_run: bool, show: Ca
     merge = "merge" if asked.merge else "suggest"
     further = asked.blocks or DEFAULT_WAY, asked.block_size, asked.along
     request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *further)
-    setup = prepare(data.table, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
+    setup = prepare(data, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
     compared = None
     if asked.compare:
         same = {"exempt": asked.exempt, "merge": merge, "together": asked.together, "along": asked.along}
-        compared = compare_blocks(data.table, asked.keys, asked.xi, asked.within, **same, seed=chance.seed, show=show)
+        compared = compare_blocks(data, asked.keys, asked.xi, asked.within, **same, seed=chance.seed, show=show)
     done = carry_out(setup, chance.key, chance.ids, chance.seed)
     if dry_run:
         return Outcome(plan_of(setup), done, rehearsed=True, compared=compared)
@@ -107,12 +107,12 @@ def _refuse_above_limit(done: Release) -> None:
         raise CommandError("the exact audit of the release finds a risk above the limit, so nothing was written.")
 
 
-def randomize(data: Microdata, asked: Steps, chance: Chance, dry_run: bool) -> Outcome:
+def randomize(data: EncodedTable, asked: Steps, chance: Chance, dry_run: bool) -> Outcome:
     """Post-randomize."""
     from maskwell.release import pram
 
     done = pram(
-        data.table,
+        data,
         asked.columns if len(asked.columns) > 1 else asked.columns[0],
         diagonal=asked.diagonal,
         least_diagonal=asked.least_diagonal,
@@ -125,7 +125,7 @@ def randomize(data: Microdata, asked: Steps, chance: Chance, dry_run: bool) -> O
     return Outcome(done.plan, done, dry_run)
 
 
-def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcome:
+def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Outcome:
     """Carry out a stored plan on the file that it was made for."""
     from maskwell.release.identification_plan import IdentificationPlan
     from maskwell.release.pram import replay
@@ -139,13 +139,13 @@ def repeat(data: Microdata, path: Path, chance: Chance, dry_run: bool) -> Outcom
     if "keyed" in kinds and chance.key is None:
         raise CommandError("the plan was drawn with a key: give the same --key-file and --ids to repeat it.")
     if isinstance(plan, IdentificationPlan):
-        data.require([*plan.request.moving, *plan.request.within], f"the plan {path.name!r}")
-        done = plan.apply(data.table, key=chance.key, ids=chance.ids, seed=chance.seed)
+        data.native.require([*plan.request.moving, *plan.request.within], f"the plan {path.name!r}")
+        done = plan.apply(data, key=chance.key, ids=chance.ids, seed=chance.seed)
         _refuse_above_limit(done)
         same = done.plan.randomness != "secure" and done.plan.draws() == drawn
         redrawn = not same and plan.randomness != "none"
         return Outcome(done.plan, done, dry_run, redrawn)
     if chance.seed is not None:
         raise CommandError("a plan of post-randomization repeats its own seeds; leave out --seed.")
-    randomized = replay(plan, data.table, key=chance.key, ids=chance.ids)  # type: ignore[arg-type]
+    randomized = replay(plan, data, key=chance.key, ids=chance.ids)  # type: ignore[arg-type]
     return Outcome(plan, randomized, dry_run)

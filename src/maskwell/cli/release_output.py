@@ -21,7 +21,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     release = outcome.release
     lines = _planned(release) if outcome.rehearsed and isinstance(release, Release) else release.summary().splitlines()
     if isinstance(release, Release) and not outcome.rehearsed:
-        lines += _uniques(data, release)
+        lines += _uniques(release)
     lines += [outcome.compared.summary()] if outcome.compared else []
     lines += _added(outcome, tables)
     lines += [f"beware: {words}" for words in found.telltales.warnings()]
@@ -52,7 +52,7 @@ def as_json(
     if isinstance(release, Release) and outcome.rehearsed:
         figures = _planned_figures(release)
     elif isinstance(release, Release):
-        figures["uniques"] = dict(zip(("before", "after"), _counts(data, release), strict=True))
+        figures["uniques"] = dict(zip(("before", "after"), _counts(release), strict=True))
     added = [release.added_variance(of) for of in _tables(outcome, tables)]
     return {
         "method": outcome.plan.method,
@@ -90,15 +90,15 @@ def _randomness(outcome: Outcome) -> set[str]:
 # Limits on identification.
 
 
-def _counts(data: Microdata, release: Release) -> tuple[int, int]:
+def _counts(release: Release) -> tuple[int, int]:
     from maskwell.risk import assess
 
     keys = release.plan.keys
-    return assess(data.table, keys).sample_uniques, assess(release.table, keys).sample_uniques
+    return assess(release.setup.columns, keys).sample_uniques, assess(release.columns, keys).sample_uniques
 
 
-def _uniques(data: Microdata, release: Release) -> Iterator[str]:
-    before, after = _counts(data, release)
+def _uniques(release: Release) -> Iterator[str]:
+    before, after = _counts(release)
     if before:
         yield f"  uniques:   {before:,} records alone with their keys before, {after:,} after; who they are has changed"
 

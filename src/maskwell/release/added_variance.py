@@ -11,8 +11,8 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.frames import Backend, data_frame
 from maskwell.release.partition import Factor, factor, read_spec
-from maskwell.tables.codes import Floats, Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Floats, Ints
+from maskwell.tables.encoded import encoded
 
 MOST_CELLS = 5_000_000
 """The largest table of counts."""
@@ -114,8 +114,9 @@ def read_factors(table: Any, of: Any) -> list[Factor]:
     spec = read_spec(of, "of")
     if not spec:
         raise DataError("of must name one column or more; got none.")
-    arrays = read_columns(table, list(spec))
-    return [factor(encode(arrays[name], name), how, "of") for name, how in spec.items()]
+    held = encoded(table)
+    held.arrays(list(spec))  # an error if one is not there
+    return [factor(held.coded(name), how, "of") for name, how in spec.items()]
 
 
 def without_rounding(variance: Floats, counts: Ints) -> Floats:

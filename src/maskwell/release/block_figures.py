@@ -92,7 +92,7 @@ def _rare(release: Release) -> Ints:
 def _kept(release: Release) -> tuple[float, float]:
     """Cramér's V of changing keys and staying columns over what it was, and the total variation of their tables."""
     setup, units = release.setup, _rare(release)
-    columns = columns_to_compare(setup.table, (*setup.request.moving, *filter(None, [setup.request.together])))
+    columns = columns_to_compare(setup.columns, (*setup.request.moving, *filter(None, [setup.request.together])))
     before, after, apart = 0.0, 0.0, []
     for name in (key for key in setup.request.keys if key in setup.changing):
         codes = setup.cells.codes[:, setup.request.keys.index(name)].astype(np.int64)

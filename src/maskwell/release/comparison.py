@@ -19,11 +19,10 @@ from maskwell.errors import DataError
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import Moments
 from maskwell.release.association import Association, association
-from maskwell.release.frames import column_names
 from maskwell.release.matches import Matches, matches
 from maskwell.release.partition import Factor, factor, interval_names, text_of
-from maskwell.tables.codes import Coded, Floats, Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Coded, Floats, Ints
+from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from maskwell.release.identification import Release
@@ -170,20 +169,20 @@ def compare_release(release: Release, columns: Sequence[str] | None) -> Comparis
 
     keys, setup = release.plan.keys, release.setup
     channel = _Channel(lambda f: moments(setup, f), lambda f, weights: sum_variance(setup, f, weights))
-    return _compare(setup.table, release.table, setup.request.moving, keys, columns, channel)
+    return _compare(setup.columns, release.columns, setup.request.moving, keys, columns, channel)
 
 
 def compare_steps(release: PramRelease, columns: Sequence[str] | None) -> Comparison:
     """The comparison of post-randomized columns."""
     from maskwell.release.pram_variance import moments, sum_variance
 
-    plan, original = release.plan, release.original
+    plan, original = release.plan, release.moved.root
     moving = tuple(name for step in plan.steps for name in step.columns)
     known = tuple(dict.fromkeys((*moving, *(name for step in plan.steps for name in step.strata))))
     channel = _Channel(
         lambda f: moments(plan, original, f), lambda f, weights: sum_variance(plan, original, f, weights)
     )
-    return _compare(original, release.table, moving, known, columns, channel)
+    return _compare(original, release.columns, moving, known, columns, channel)
 
 
 class _Channel(NamedTuple):
@@ -194,18 +193,18 @@ class _Channel(NamedTuple):
 
 
 def _compare(
-    original: Any,
-    released: Any,
+    original: EncodedTable,
+    released: EncodedTable,
     moving: tuple[str, ...],
     keys: tuple[str, ...],
     columns: Sequence[str] | None,
     channel: _Channel,
 ) -> Comparison:
     left_out: dict[str, str] = {}
-    true = {name: encode(array, name) for name, array in read_columns(original, moving).items()}
+    true = {name: original.coded(name) for name in moving}
     before = {name: factor(column, None, "columns") for name, column in true.items()}
     before |= _others(original, moving, columns, left_out)
-    codes = {name: recoded(array, true[name]) for name, array in read_columns(released, moving).items()}
+    codes = {name: recoded(released.coded(name), true[name]) for name in moving}
     changed = {name: codes[name] != before[name].codes for name in moving}
     n = len(before[moving[0]].codes)
 
@@ -251,15 +250,15 @@ def _compared(factors: Sequence[Factor], after: Ints, channel: _Channel) -> Comp
 
 
 def _others(
-    table: Any, moving: Sequence[str], wanted: Sequence[str] | None, left_out: dict[str, str]
+    table: EncodedTable, moving: Sequence[str], wanted: Sequence[str] | None, left_out: dict[str, str]
 ) -> dict[str, Factor]:
     """The columns to compare besides those that may change."""
     found = {}
-    for name in dict.fromkeys(column_names(table) if wanted is None else wanted):
+    for name in dict.fromkeys(table.names if wanted is None else wanted):
         if name in moving:
             continue
         try:
-            made = _fixed(read_columns(table, [name])[name], name)
+            made = _fixed(table, name)
         except DataError:
             if wanted is not None:
                 raise
@@ -271,21 +270,22 @@ def _others(
     return found
 
 
-def _fixed(array: Any, name: str) -> Factor | str:
+def _fixed(table: EncodedTable, name: str) -> Factor | str:
     """A column that stays as it is: by category or, if it holds many numbers, by tenths; or why it is neither."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    array = table.array(name)
     if pa.types.is_null(array.type):
         return "no value in any row"
     if pa.types.is_dictionary(array.type) or pa.types.is_nested(array.type):
-        column = encode(array, name)
+        column = table.coded(name)
         return factor(column, None, "columns") if column.size <= MOST_LEVELS else _too_many(column.size)
     distinct = pc.count_distinct(array, mode="all").as_py()
     if distinct == len(array) > MOST_LEVELS and not pa.types.is_floating(array.type):
         return "another value in every row"
     if distinct <= MOST_LEVELS:
-        return factor(encode(array, name), None, "columns")
+        return factor(table.coded(name), None, "columns")
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return _too_many(distinct)
     values: Floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -300,9 +300,8 @@ def _too_many(distinct: int) -> str:
     return f"{distinct:,} different values, too many to compare"
 
 
-def recoded(array: Any, before: Coded) -> Ints:
+def recoded(column: Coded, before: Coded) -> Ints:
     """A released column in the codes of the original one; released values are copies of original ones."""
-    column = encode(array, before.name)
     position = {label: code for code, label in enumerate(before.labels)}
     codes: Ints = np.array([position[label] for label in column.labels], np.int64)[column.codes]
     return codes

@@ -16,8 +16,7 @@ from maskwell.release.giveaways import Giveaway, among
 from maskwell.release.identification import Release
 from maskwell.release.staying import Staying, staying_columns
 from maskwell.risk.frequencies import group
-from maskwell.tables.codes import encode
-from maskwell.tables.frames import names_of, read_columns
+from maskwell.tables.frames import names_of
 
 if TYPE_CHECKING:
     from maskwell.release.pram import PramRelease
@@ -73,9 +72,9 @@ def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> 
     if isinstance(release, Release):
         request = release.setup.request
         columns, staying = release.attack().deciding, release.staying
-        original, changed, together = release.setup.table, release.setup.changing, request.together
+        original, changed, together = release.setup.columns, release.setup.changing, request.together
     else:
-        original, together = release.original, None
+        original, together = release.moved.root, None
         changed = tuple(name for step in release.plan.steps for name in step.columns)
         staying = staying_columns(original, changed)
         columns = _deciding_steps(release, changed, staying)
@@ -105,10 +104,8 @@ def _words(column: ColumnAttack) -> str:
 
 def _deciding_steps(release: PramRelease, changed: tuple[str, ...], staying: list[Staying]) -> tuple[ColumnAttack, ...]:
     """The columns that tell which records post-randomization changed."""
-    true = [encode(array, name) for name, array in read_columns(release.original, changed).items()]
-    after = [
-        recoded(array, was) for was, array in zip(true, read_columns(release.table, changed).values(), strict=True)
-    ]
+    true = [release.moved.root.coded(name) for name in changed]
+    after = [recoded(release.columns.coded(was.name), was) for was in true]
     strata = {name for step in release.plan.steps for name in step.strata}
     within = [column for column in staying if column.name in strata]
     sets, _ = group([column.codes for column in within], [column.size for column in within], release.n)

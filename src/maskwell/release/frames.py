@@ -12,35 +12,14 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.tables.codes import Ints
-from maskwell.tables.frames import as_frame, read_columns
-
-
-def settle(table: Any) -> tuple[Any, bool]:
-    """The table as it can be read twice, and whether it was lazy: those may change their order at every reading."""
-    if isinstance(table, Mapping):
-        return table, False
-    import narwhals as nw
-
-    frame = as_frame(table)
-    if isinstance(frame, nw.LazyFrame):
-        return frame.collect().to_native(), True
-    return table, False
-
-
-def column_names(table: Any) -> list[str]:
-    """The names of a table's columns; pandas knows columns without a name, which no request can name either."""
-    if isinstance(table, Mapping):
-        return [name for name in table if isinstance(name, str)]
-    import narwhals as nw
-
-    return [name for name in nw.from_native(table).collect_schema().names() if isinstance(name, str)]
+from maskwell.tables.encoded import encoded
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
     """The id of every row, from a column or its name, as plain values."""
     if ids is None:
         return None
-    column = read_columns(table, [ids])[ids] if isinstance(ids, str) else ids
+    column = encoded(table).array(ids) if isinstance(ids, str) else ids
     items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
     if len(items) != n:
         raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.")

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.release.staying import Staying, is_plain, staying_columns
-from maskwell.tables.codes import Coded, Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Coded, Ints
+from maskwell.tables.encoded import encoded
 
 ALIKE = 0.9
 """Groups give a column away if two members of one agree this much more often than two records at random."""
@@ -84,6 +84,7 @@ def giveaways(
     'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, move
     it along with the keys, or make it a key as well.
     """
+    table = encoded(table)
     return among(table, changed, staying_columns(table, changed), rows_in_order=rows_in_order, together=together)
 
 
@@ -91,7 +92,7 @@ def among(
     table: Any, changed: Sequence[str], staying: Sequence[Staying], *, rows_in_order: bool, together: str | None
 ) -> list[Giveaway]:
     """The same, where the columns that stay are known."""
-    coded = {name: encode(read_columns(table, [name])[name], name) for name in changed if is_plain(table, name)}
+    coded = {name: encoded(table).coded(name) for name in changed if is_plain(table, name)}
     coded = {name: column for name, column in coded.items() if not _constant(column)}
     found: list[Giveaway] = []
     if not coded:

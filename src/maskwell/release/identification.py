@@ -25,6 +25,7 @@ from maskwell.release.staying import Staying, staying_columns
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 from maskwell.tables.codes import Ints
+from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from maskwell.release.attack_result import Attack
@@ -52,6 +53,13 @@ class Release:
     setup: Setup = dataclasses.field(repr=False)
     cell_after: Ints = dataclasses.field(repr=False)
     """The cell that each unit is released in."""
+    moved: EncodedTable = dataclasses.field(repr=False)
+    """The columns of the table as they follow from the moves."""
+
+    @property
+    def columns(self) -> EncodedTable:
+        """The released columns as codes."""
+        return self.moved.of(self.table)
 
     @property
     def changed(self) -> float:
@@ -85,7 +93,7 @@ class Release:
     @cached_property
     def staying(self) -> list[Staying]:
         """The columns that stay as they are, by the rank of their values."""
-        return staying_columns(self.setup.table, self.setup.request.moving)
+        return staying_columns(self.setup.columns, self.setup.request.moving)
 
     def attack(self, seed: int = 0) -> Attack:
         """What somebody who has the released file alone, and knows the method, finds out.
@@ -266,7 +274,9 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
         for i, column in enumerate(setup.keys)
     }
     drawn_plan = plan.drawn(stream.randomness, None if seed is None else int(seed), key)
-    return Release(released, drawn_plan, setup.audit(), moved, changed, setup, new_cell)
+    return Release(
+        released, drawn_plan, setup.audit(), moved, changed, setup, new_cell, setup.columns.moved(rows, released)
+    )
 
 
 def _ids(setup: Setup, ids: Any, units: Ints) -> Any:

@@ -26,7 +26,7 @@ _AT_ONCE = 1_000_000
 
 def added_variance(setup: Setup, of: Any) -> AddedVariance:
     """The exact variance that a release adds to the table of counts by the columns ``of``."""
-    factors = read_factors(setup.table, of)
+    factors = read_factors(setup.columns, of)
     return moments(setup, factors).added(factors, setup.n)
 
 

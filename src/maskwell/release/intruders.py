@@ -103,7 +103,7 @@ def attack_release(release: Release, seed: int) -> Attack:
         _of_units(release),
         after == setup.cell_of_unit,
         codes[setup.cell_of_unit, -1].astype(np.int64),
-        along=[_of_unit(ranked(release.table, name), setup.row_of_unit) for name in setup.request.along],
+        along=[_of_unit(ranked(release.columns, name), setup.row_of_unit) for name in setup.request.along],
         movable=setup.block_of_cell[setup.cell_of_unit] >= 0,
         seed=seed,
     )

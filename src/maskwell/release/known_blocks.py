@@ -62,7 +62,7 @@ class _Fitting:
         self._setup, self._after = setup, release.cell_after
         without = [*setup.request.moving, *([setup.request.together] if setup.request.together else [])]
         self.columns = [
-            View(view.codes[setup.row_of_unit], view.size) for view in columns_to_compare(setup.table, without)
+            View(view.codes[setup.row_of_unit], view.size) for view in columns_to_compare(setup.columns, without)
         ]
         codes, cell = setup.cells.codes, setup.cell_of_unit
         true = [Staying(key.name, codes[cell, i].astype(np.int64), key.size) for i, key in enumerate(setup.keys)]

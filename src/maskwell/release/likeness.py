@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from maskwell.release.log_ratios import View, views
 from maskwell.release.staying import staying_columns
 from maskwell.tables.codes import Coded, Floats, Ints
-from maskwell.tables.frames import read_columns
+from maskwell.tables.encoded import encoded
 
 _COMPONENTS = 24
 """Principal components that are kept of a picture."""
@@ -66,9 +66,9 @@ def columns_to_compare(table: Any, without: Sequence[str]) -> list[View]:
     """The columns that stay, in bands where they have many values; names and numbers of records have no likeness."""
     import pyarrow as pa
 
-    found = []
-    for column in staying_columns(table, without):
-        measured = pa.types.is_floating(read_columns(table, [column.name])[column.name].type)
+    found, held = [], encoded(table)
+    for column in staying_columns(held, without):
+        measured = pa.types.is_floating(held.array(column.name).type)
         if 1 < column.size < len(column.codes) or measured:
             found.append(views(column)[-1])
     return [view for view in found if view.size > 1]

@@ -17,8 +17,8 @@ import numpy as np
 from maskwell.risk.assess import assess
 from maskwell.risk.frequencies import group
 from maskwell.risk.report import SIZES, RiskReport
-from maskwell.tables.codes import encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Coded
+from maskwell.tables.encoded import encoded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,13 +60,10 @@ class Matches:
 def matches(original: Any, released: Any, keys: Sequence[str]) -> Matches:
     """Count the correct matches that an intruder would make by the keys."""
     names = list(keys)
-    true, seen = _arrays(original, names), _arrays(released, names)
-    n = len(true[0])
-    codes, sizes = [], []
-    for name, first, second in zip(names, true, seen, strict=True):
-        column = encode(_joined(first, second), name)
-        codes.append(column.codes)
-        sizes.append(column.size)
+    before, after = encoded(original), encoded(released)
+    was_and_now = [_joined(before.coded(name), after.coded(name)) for name in names]
+    n = len(was_and_now[0].codes) // 2
+    codes, sizes = [column.codes for column in was_and_now], [column.size for column in was_and_now]
     cell, _ = group(codes, sizes, 2 * n)
     was, now = cell[:n], cell[n:]
     size_before = np.bincount(was, minlength=int(cell.max()) + 1)
@@ -74,23 +71,17 @@ def matches(original: Any, released: Any, keys: Sequence[str]) -> Matches:
     stayed = was == now
     return Matches(
         tuple(keys),
-        assess(original, names),
-        assess(released, names),
+        assess(before, names),
+        assess(after, names),
         float(np.count_nonzero(size_before)),
         float((1 / size_after[now[stayed]]).sum()),
         int((stayed & (size_before[was] == 1) & (size_after[now] == 1)).sum()),
     )
 
 
-def _arrays(table: Any, names: list[str]) -> list[Any]:
-    return list(read_columns(table, names).values())
-
-
-def _joined(first: Any, second: Any) -> Any:
-    """Two columns one after the other, whatever encoding each of them has."""
-    import pyarrow as pa
-
-    plain = [
-        array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array for array in (first, second)
-    ]
-    return pa.concat_arrays([plain[0], plain[1].cast(plain[0].type)])
+def _joined(before: Coded, after: Coded) -> Coded:
+    """Two columns one after the other, in codes of the labels that either of them holds."""
+    labels = tuple(dict.fromkeys((*before.labels, *after.labels)))
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([place[label] for label in after.labels])[after.codes]
+    return Coded(before.name, np.concatenate([before.codes, codes]), labels, before.missing + after.missing)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.frames import column_names, reordered, settle
+from maskwell.release.frames import reordered
 from maskwell.sampling.entropy import Source
 from maskwell.tables.codes import Ints
-from maskwell.tables.frames import read_columns
+from maskwell.tables.encoded import encoded
+from maskwell.tables.frames import column_names, settle
 
 _WORDS = 2
 _CONTEXT = " order of rows"
@@ -26,7 +27,7 @@ def shuffle(table: Any, *, key: bytes | None = None, ids: Any = None, seed: int 
     """
     settled, lazy = settle(table)
     names = column_names(settled)
-    n = len(read_columns(settled, names[:1])[names[0]]) if names else 0
+    n = len(encoded(settled).array(names[0])) if names else 0
     return reordered(settled, random_order(n, key, ids, seed), lazy=lazy)
 
 

@@ -15,7 +15,7 @@ from maskwell.errors import DataError
 from maskwell.limits import MOST_CHANCES
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
-from maskwell.release.frames import read_ids, settle, with_rows
+from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.matrices import Choice, is_missing, read_exempt, transition
 from maskwell.release.plan import key_check, refuse_other_key
 from maskwell.release.pram_estimate import PramEstimate, estimate
@@ -24,8 +24,9 @@ from maskwell.release.pram_variance import added_variance
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
-from maskwell.tables.codes import Coded, Ints, encode
-from maskwell.tables.frames import names_of, read_columns
+from maskwell.tables.codes import Coded, Ints
+from maskwell.tables.encoded import EncodedTable, encoded
+from maskwell.tables.frames import names_of, settle
 
 if TYPE_CHECKING:
     from maskwell.release.comparison import Comparison
@@ -42,6 +43,13 @@ class PramRelease:
     n: int
     original: Any = dataclasses.field(repr=False)
     """The table before the first step, for the custodian's own comparisons."""
+    moved: EncodedTable = dataclasses.field(repr=False)
+    """The columns of the table as they follow from the moves; its root has those of the original one."""
+
+    @property
+    def columns(self) -> EncodedTable:
+        """The released columns as codes."""
+        return self.moved.of(self.table)
 
     @property
     def changed(self) -> float:
@@ -50,11 +58,11 @@ class PramRelease:
 
     def estimate(self, of: Sequence[str] | str | None = None) -> PramEstimate:
         """Unbiased counts by the columns ``of`` (those of the last step unless named), with their variances."""
-        return estimate(self.plan, self.table, of)
+        return estimate(self.plan, self.columns, of)
 
     def added_variance(self, of: Any) -> AddedVariance:
         """What the steps do to the counts by the columns ``of``, exactly: see ``Release.added_variance``."""
-        return added_variance(self.plan, self.original, of)
+        return added_variance(self.plan, self.moved.root, of)
 
     def comparison(self, columns: Sequence[str] | None = None) -> Comparison:
         """The file before and after: see ``Release.comparison``."""
@@ -151,12 +159,14 @@ def pram(
     Source(key, ids, seed).check()  # before any work
     earlier = table.plan.steps if isinstance(table, PramRelease) else ()
     changed = table.changed_by_step if isinstance(table, PramRelease) else ()
-    native, lazy = settle(table.table if isinstance(table, PramRelease) else table)
+    before = table.columns if isinstance(table, PramRelease) else encoded(table)
+    native, lazy = settle(table.table if isinstance(table, PramRelease) else before.native)
+    before = EncodedTable(native) if lazy and not isinstance(table, PramRelease) else before
     original = table.original if isinstance(table, PramRelease) else native
     names = names_of(columns, "columns")
     by = names_of(strata, "strata") if strata is not None else ()
     _refuse_overlap(names, by, earlier)
-    held = _read(native, names, by)
+    held = _read(before, names, by)
     labels, levels = held.labels, held.levels
     _refuse_large(names, len(labels), len(levels))
     choice = Choice(
@@ -164,15 +174,17 @@ def pram(
     ).checked(labels, by)
     transitions = tuple(transition(choice, labels, own, level) for own, level in zip(held.counts, levels, strict=True))
     step = Step(names, labels, by, levels, transitions, held.counts)
-    drawn = _draw(step, held, native, (key, ids, seed), len(earlier))
+    drawn = _draw(step, held, before, (key, ids, seed), len(earlier))
     step = dataclasses.replace(
         step,
         randomness=drawn.randomness,
         seed=None if seed is None else int(seed),
         key_check=None if key is None else key_check(key, PramPlan((step,)).fingerprint),
     )
-    released = with_rows(native, dict.fromkeys(names, held.rows(drawn.codes)), lazy=lazy)
-    return PramRelease(released, PramPlan((*earlier, step)), (*changed, drawn.moved), len(held.truth), original)
+    rows = dict.fromkeys(names, held.rows(drawn.codes))
+    plan, moved = PramPlan((*earlier, step)), (*changed, drawn.moved)
+    released = with_rows(native, rows, lazy=lazy)
+    return PramRelease(released, plan, moved, len(held.truth), original, before.moved(rows, released))
 
 
 def replay(plan: PramPlan, table: Any, *, key: bytes | None = None, ids: Any = None) -> PramRelease:
@@ -183,23 +195,29 @@ def replay(plan: PramPlan, table: Any, *, key: bytes | None = None, ids: Any = N
     if ("keyed" in kinds) != (key is not None):
         wanted = "with a key: give it with the ids of old" if key is None else "with seeds alone: leave the key out"
         raise DataError(f"the plan was drawn {wanted}, or it cannot be repeated.")
-    released, changed = table, []
+    columns = encoded(table)
+    native, lazy = settle(columns.native)
+    columns = EncodedTable(native) if lazy else columns
+    released, changed = native, []
     for number, step in enumerate(plan.steps):
-        released, moved = _repeat(step, number, released, key, ids)
+        rows, moved = _repeat(step, number, columns, key, ids)
+        columns, released = columns.moved(rows), with_rows(released, rows)
         changed.append(moved)
-    return PramRelease(released, plan, tuple(changed), sum(map(sum, plan.steps[0].counts)), table)
+    released = with_rows(released, {}, lazy=lazy)
+    return PramRelease(
+        released, plan, tuple(changed), sum(map(sum, plan.steps[0].counts)), native, columns.moved({}, released)
+    )
 
 
-def _repeat(step: Step, number: int, table: Any, key: bytes | None, ids: Any) -> tuple[Any, int]:
-    """The table after a step that is known already, and how many records it changed."""
-    native, lazy = settle(table)
-    held = _read(native, step.columns, step.strata)
+def _repeat(step: Step, number: int, table: EncodedTable, key: bytes | None, ids: Any) -> tuple[dict[str, Ints], int]:
+    """The rows that a step which is known already takes its columns from, and how many records it changed."""
+    held = _read(table, step.columns, step.strata)
     if (held.labels, held.levels, held.counts) != (step.labels, step.levels, step.counts):
         raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
     if key is not None and step.key_check is not None:
         refuse_other_key(key, PramPlan((step,)).fingerprint, step.key_check)
-    drawn = _draw(step, held, native, (key, ids, None) if step.seed is None else (None, None, step.seed), number)
-    return with_rows(native, dict.fromkeys(step.columns, held.rows(drawn.codes)), lazy=lazy), drawn.moved
+    drawn = _draw(step, held, table, (key, ids, None) if step.seed is None else (None, None, step.seed), number)
+    return dict.fromkeys(step.columns, held.rows(drawn.codes)), drawn.moved
 
 
 def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequence[Step]) -> None:
@@ -261,9 +279,9 @@ class _Held:
         return np.where(missing[self.truth], np.arange(len(codes)), self.donors[codes])
 
 
-def _read(table: Any, names: Sequence[str], strata: Sequence[str]) -> _Held:
-    arrays = read_columns(table, list(dict.fromkeys((*names, *strata))))
-    coded = {name: encode(array, name) for name, array in arrays.items()}
+def _read(table: EncodedTable, names: Sequence[str], strata: Sequence[str]) -> _Held:
+    table.arrays(list(dict.fromkeys((*names, *strata))))  # an error if one is not there
+    coded = {name: table.coded(name) for name in (*names, *strata)}
     cells, cell_of_row = cross_classify([coded[name] for name in names])
     labels = [tuple(own[c] for own, c in zip(cells.labels, row, strict=True)) for row in cells.codes.tolist()]
     donors = np.empty(len(labels), np.int64)

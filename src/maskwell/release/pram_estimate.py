@@ -19,8 +19,9 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.risk.frequencies import group
-from maskwell.tables.codes import Coded, Floats, Ints, encode
-from maskwell.tables.frames import names_of, read_columns
+from maskwell.tables.codes import Coded, Floats, Ints
+from maskwell.tables.encoded import encoded
+from maskwell.tables.frames import names_of
 
 _MOST_CELLS = 1500
 _SINGULAR = 1e12
@@ -71,7 +72,9 @@ def estimate(plan: PramPlan, table: Any, of: Sequence[str] | str | None = None) 
     rest_names = [name for name in names if name not in masked]
     strata_names = list(dict.fromkeys(name for step in steps for name in step.strata))
     wanted = list(dict.fromkeys((*masked, *rest_names, *strata_names)))
-    coded = {name: encode(array, name) for name, array in read_columns(table, wanted).items()}
+    held = encoded(table)
+    held.arrays(wanted)  # an error if one is not there
+    coded = {name: held.coded(name) for name in wanted}
     n = len(coded[wanted[0]].codes)
 
     shape = [len(step.labels) for step in steps]

@@ -19,8 +19,8 @@ from maskwell.release.partition import Factor, Partition, partition
 from maskwell.release.pram_estimate import positions
 from maskwell.release.pram_plan import PramPlan, Step
 from maskwell.risk.frequencies import group
-from maskwell.tables.codes import Floats, Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Floats, Ints
+from maskwell.tables.encoded import encoded
 
 
 def added_variance(plan: PramPlan, original: Any, of: Any) -> AddedVariance:
@@ -112,7 +112,7 @@ def _own(step: Step, factors: Sequence[Factor]) -> list[Factor]:
 
 
 def _part(step: Step, original: Any, factors: Sequence[Factor], n: int) -> _Part:
-    coded = {name: encode(array, name) for name, array in read_columns(original, list(step.columns)).items()}
+    coded = {name: encoded(original).coded(name) for name in step.columns}
     label_of_row = positions(step, coded)
     sets = partition(factors, n)
     fold = np.zeros((len(sets), len(step.labels)))
@@ -122,7 +122,7 @@ def _part(step: Step, original: Any, factors: Sequence[Factor], n: int) -> _Part
 
 def _strata(steps: Sequence[Step], original: Any, n: int) -> tuple[Ints, Ints]:
     names = list(dict.fromkeys(name for step in steps for name in step.strata))
-    columns = [encode(array, name) for name, array in read_columns(original, names).items()] if names else []
+    columns = [encoded(original).coded(name) for name in names]
     return group([column.codes for column in columns], [column.size for column in columns], n)
 
 
@@ -130,7 +130,7 @@ def _levels(step: Step, original: Any, rows: Ints) -> list[int]:
     """Which of a step's strata each of these rows is in."""
     if not step.strata:
         return [0] * len(rows)
-    columns = [encode(array, name) for name, array in read_columns(original, list(step.strata)).items()]
+    columns = [encoded(original).coded(name) for name in step.strata]
     held = [tuple(column.labels[column.codes[row]] for column in columns) for row in rows.tolist()]
     return [step.levels.index(level) for level in held]
 

@@ -27,13 +27,13 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance, read_factors
-from maskwell.release.frames import column_names
 from maskwell.release.identification import Release
 from maskwell.release.partition import partition, read_spec, text_of
 from maskwell.release.pram import PramRelease
 from maskwell.release.pram_plan import Step
-from maskwell.tables.codes import Floats, Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Floats, Ints
+from maskwell.tables.encoded import EncodedTable
+from maskwell.tables.frames import column_names
 
 LEAST_ERROR = 2.0
 """No smaller figure is published: it holds for every single combination whatever the parameters are."""
@@ -168,7 +168,7 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         whole = [name for name, how in read_spec(named, "of").items() if name in groups and _within(how, cuts[name])]
         columns = [name for name in read_spec(named, "of") if name not in whole]
         kind = _kind(columns, moving, {*request.moving, *still}, by_record=request.together is None)
-        return _table(release.table, named, release.added_variance(named), kind, kind != "weakened")
+        return _table(release.columns, named, release.added_variance(named), kind, kind != "weakened")
 
     within = tuple((name, () if name in still else levels) for name, levels in groups.items())
     return PublicView(
@@ -206,7 +206,7 @@ def _steps(release: PramRelease, publish_limit: bool, of: Sequence[Any]) -> Publ
             return _distorted(release, named, publish_limit)
         alone = len(used) == 1 and set(columns) <= {*used[0].columns, *used[0].strata}
         kind: Kind = "exact" if not used else "unbiased" if alone else "weakened"
-        return _table(release.table, named, release.added_variance(named), kind, alone)
+        return _table(release.columns, named, release.added_variance(named), kind, alone)
 
     return PublicView(
         release.n,
@@ -227,7 +227,7 @@ def _further(of: Sequence[Any], columns: Sequence[str]) -> list[Any]:
     return [named for named in of if read_spec(named, "of") not in [{name: None} for name in columns]]
 
 
-def _table(released: Any, named: Any, added: AddedVariance, kind: Kind, limited: bool) -> PublicTable:
+def _table(released: EncodedTable, named: Any, added: AddedVariance, kind: Kind, limited: bool) -> PublicTable:
     columns, labels, counts = _counted(released, named)
     if kind == "exact":
         return PublicTable(columns, labels, counts, kind, 0.0, False)
@@ -235,19 +235,19 @@ def _table(released: Any, named: Any, added: AddedVariance, kind: Kind, limited:
     return PublicTable(columns, labels, counts, kind, rounded_up(error), limited)
 
 
-def _counted(released: Any, named: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:
+def _counted(released: EncodedTable, named: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:
     factors = read_factors(released, _present(released, named))
     sets = partition(factors, len(factors[0].codes))
     labels = [tuple(f.levels[c] for f, c in zip(factors, row, strict=True)) for row in sets.levels.tolist()]
     return tuple(f.name for f in factors), tuple(labels), np.bincount(sets.set_of_row)
 
 
-def _present(released: Any, named: Any) -> dict[str, Any]:
+def _present(released: EncodedTable, named: Any) -> dict[str, Any]:
     """A table's columns with groups of those categories that the released file still has."""
     spec = read_spec(named, "of")
     for name, how in spec.items():
         if how and isinstance(how[0], (list, str)):
-            there = set(encode(read_columns(released, [name])[name], name).labels)
+            there = set(released.coded(name).labels)
             groups = [[label for label in (g if isinstance(g, list) else [g]) if label in there] for g in how]
             spec[name] = [group for group in groups if group] or None
     return spec
@@ -255,7 +255,7 @@ def _present(released: Any, named: Any) -> dict[str, Any]:
 
 def _distorted(release: PramRelease, named: Any, publish_limit: bool) -> PublicTable:
     """Raw counts without an error and, with the matrices published, corrected ones with theirs."""
-    columns, labels, counts = _counted(release.table, named)
+    columns, labels, counts = _counted(release.columns, named)
     if not publish_limit or any(how is not None for how in read_spec(named, "of").values()):
         return PublicTable(columns, labels, counts, "distorted", None, False)
     found = release.estimate(list(columns))

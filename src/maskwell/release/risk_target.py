@@ -37,8 +37,9 @@ from maskwell.risk.assess import assess
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.risk.modelled import MODELS, Modelled
 from maskwell.risk.report import RiskReport
-from maskwell.tables.codes import Floats, encode
-from maskwell.tables.frames import names_of, read_columns
+from maskwell.tables.codes import Floats
+from maskwell.tables.encoded import EncodedTable, encoded
+from maskwell.tables.frames import names_of
 
 Measure = Literal["tau1", "tau2"]
 
@@ -126,6 +127,7 @@ def epsilon_for_risk(
     outside = [name for name in names if name not in key_names]
     if outside or not names:
         raise DataError(f"columns must be one or more of the keys, by which an intruder matches; got {list(names)}.")
+    table = encoded(table)
     report = assess(table, key_names, weights, population_size, model=model, structural_zeros=structural_zeros)
     cells = _cells(table, report, names, measure)
     before = float(cells.hidden.sum()) + cells.least
@@ -137,12 +139,11 @@ def epsilon_for_risk(
     return _search(names, cells, measure, target, before, invariant)
 
 
-def _cells(table: Any, report: RiskReport, names: tuple[str, ...], measure: Measure) -> _Cells:
+def _cells(table: EncodedTable, report: RiskReport, names: tuple[str, ...], measure: Measure) -> _Cells:
     if report.modelled is None:
         raise DataError(f"{measure} speaks of a population; give its population_size, or weights.")
     risk, by_other_keys = (by_cell[report.cell_of_record] for by_cell in _risks(report.modelled, names, measure))
-    arrays = read_columns(table, list(names))
-    found, cell_of_row = cross_classify([encode(arrays[name], name) for name in names])
+    found, cell_of_row = cross_classify([table.coded(name) for name in names])
     labels = [tuple(own[code] for own, code in zip(found.labels, row, strict=True)) for row in found.codes.tolist()]
     masked = np.array([None not in label for label in labels])
     if masked.sum() < 2:

@@ -12,13 +12,13 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.release.blocks import Blocks, Groups, form_blocks, join, too_small
 from maskwell.release.forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
-from maskwell.release.frames import settle
 from maskwell.release.identification_audit import IdentificationAudit, audit_block
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
 from maskwell.release.theta import least_cells, read_limit, theta_for
 from maskwell.risk.frequencies import Cells, cross_classify, group
-from maskwell.tables.codes import Coded, Ints, encode
-from maskwell.tables.frames import names_of, read_columns
+from maskwell.tables.codes import Coded, Ints
+from maskwell.tables.encoded import EncodedTable, encoded
+from maskwell.tables.frames import names_of, settle
 
 _SET = "(partition set)"
 
@@ -58,6 +58,7 @@ class Setup:
 
     request: Request
     table: Any
+    columns: EncodedTable
     lazy: bool
     theta: Fraction
     keys: tuple[Coded, ...]
@@ -171,10 +172,13 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
 
     They are formed as the request says, unless ``arrange`` knows better.
     """
-    table, lazy = settle(table)
+    held = encoded(table)
+    table, lazy = settle(held.native)
+    held = EncodedTable(table) if lazy else held
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
-    columns = {name: encode(array, name) for name, array in read_columns(table, list(wanted)).items()}
+    held.arrays(list(wanted))  # an error if one is not there
+    columns = {name: held.coded(name) for name in wanted}
     rows = len(columns[request.keys[0]].codes)
     unit_of_row, row_of_unit = _units(columns[request.together] if request.together else None, rows)
     if request.together:
@@ -186,9 +190,9 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     keys = tuple(columns[name] for name in request.keys)
     theta = theta_for(request.xi)
     cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
-    cast = Cast(table, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
+    cast = Cast(held, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
     blocks = (arrange or forming(request))(cast, parts)
-    return Setup(request, table, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+    return Setup(request, table, held, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
 
 
 def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maskwell.release.frames import column_names
-from maskwell.tables.codes import Ints, encode
-from maskwell.tables.frames import read_columns
+from maskwell.tables.codes import Ints
+from maskwell.tables.encoded import encoded
 
 
 class Staying(NamedTuple):
@@ -23,14 +22,15 @@ class Staying(NamedTuple):
 
 def staying_columns(table: Any, changed: Sequence[str]) -> list[Staying]:
     """Every column but the ``changed`` ones. Lists, structures and columns without any value are not compared."""
-    return [ranked(table, name) for name in column_names(table) if name not in changed and is_plain(table, name)]
+    table = encoded(table)
+    return [ranked(table, name) for name in table.names if name not in changed and is_plain(table, name)]
 
 
 def is_plain(table: Any, name: str) -> bool:
     """Whether a column has values that can be compared."""
     import pyarrow as pa
 
-    kind = read_columns(table, [name])[name].type
+    kind = encoded(table).array(name).type
     return not (pa.types.is_nested(kind) or pa.types.is_null(kind))
 
 
@@ -39,13 +39,14 @@ def ranked(table: Any, name: str) -> Staying:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = read_columns(table, [name])[name]
+    held = encoded(table)
+    array = held.array(name)
     kinds = pa.types
     if kinds.is_integer(array.type) or kinds.is_floating(array.type) or kinds.is_temporal(array.type):
         ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense")
         codes: Ints = ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1
         return Staying(name, codes, int(codes.max()) + 1)
-    column = encode(array, name)
+    column = held.coded(name)
     place = np.empty(column.size, np.int64)
     place[sorted(range(column.size), key=lambda code: _in_order(column.labels[code]))] = np.arange(column.size)
     return Staying(name, place[column.codes], column.size)

@@ -10,6 +10,8 @@ from maskwell.microdata.model import Microdata
 from maskwell.plain_text import among
 from maskwell.tables.columns import as_arrow, is_column
 
+UNEQUAL = "the columns of a table must have equally many rows."
+
 
 def names_of(value: Any, parameter: str) -> tuple[str, ...]:
     """Column names from one name or a list of them."""
@@ -27,7 +29,7 @@ def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     columns = {name: _arrow(column, name) for name, column in native_columns(table, names).items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise DataError("the columns of a table must have equally many rows.")
+        raise DataError(UNEQUAL)
     if lengths <= {0}:
         raise DataError("the table has no rows; there is nothing to assess.")
     return columns
@@ -74,3 +76,26 @@ def _arrow(values: Any, name: str) -> Any:
     if array is None:
         raise DataError(f"column {name!r} is of mixed or unreadable type; cast it to one type first.")
     return array
+
+
+def settle(table: Any) -> tuple[Any, bool]:
+    """The table as it can be read twice, and whether it was lazy: those may change their order at every reading."""
+    if isinstance(table, Microdata):
+        return table.table, False
+    if isinstance(table, Mapping):
+        return table, False
+    import narwhals as nw
+
+    frame = as_frame(table)
+    if isinstance(frame, nw.LazyFrame):
+        return frame.collect().to_native(), True
+    return table, False
+
+
+def column_names(table: Any) -> list[str]:
+    """The names of a table's columns; pandas knows columns without a name, which no request can name either."""
+    if isinstance(table, Microdata):
+        return table.names
+    if isinstance(table, Mapping):
+        return [name for name in table if isinstance(name, str)]
+    return [name for name in as_frame(table).collect_schema().names() if isinstance(name, str)]
