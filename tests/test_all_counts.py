@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from maskwell.release import plan_identification, theta_for
-from maskwell.release.all_counts import MOST_OUTCOMES, _by_integral, audit_all_counts, outcomes
-from maskwell.release.identification_audit import audit_block
-from maskwell.release.moves import move_plan
+from maskwell.release.identification.all_counts import MOST_OUTCOMES, _by_integral, audit_all_counts, outcomes
+from maskwell.release.identification.audit import audit_block
+from maskwell.release.identification.moves import move_plan
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 

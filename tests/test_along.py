@@ -11,9 +11,9 @@ import pytest
 
 from maskwell.errors import DataError, MaskwellError
 from maskwell.release import Release, ReleasePlan, limit_identification
-from maskwell.release.deciding import telltales
-from maskwell.release.identification_plan import IdentificationPlan
-from maskwell.release.public import public_view
+from maskwell.release.after.public import public_view
+from maskwell.release.attack.deciding_columns import telltales
+from maskwell.release.identification.plan import IdentificationPlan
 from maskwell.views.release_page import external_page, internal_page
 from tests.persons import associated, small
 

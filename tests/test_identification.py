@@ -22,11 +22,11 @@ from maskwell.release import (
     theta_for,
     worst_risk,
 )
-from maskwell.release.identification import carry_out
-from maskwell.release.identification_audit import audit_block, match_risk
-from maskwell.release.moves import move_plan
-from maskwell.release.setup import prepare, read_request
-from maskwell.release.theta import least_cells
+from maskwell.release.identification.audit import audit_block, match_risk
+from maskwell.release.identification.moves import move_plan
+from maskwell.release.identification.preparation import prepare, read_request
+from maskwell.release.identification.release import carry_out
+from maskwell.release.identification.theta import least_cells
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 from tests.persons import KEYS, RACES, WITHIN, population, small

@@ -13,7 +13,7 @@ from maskwell.release import (
     ReleasePlan,
     limit_identification,
 )
-from maskwell.release.giveaways import giveaways
+from maskwell.release.attack.revealing_columns import giveaways
 from maskwell.views.release_page import internal_page
 from tests.persons import small
 

@@ -15,11 +15,11 @@ from maskwell.auditing import audit
 from maskwell.demands import LDP
 from maskwell.errors import DemandError, DesignError
 from maskwell.published import ayed_2020
-from maskwell.release import branch_and_bound, staircase
-from maskwell.release.branch_and_bound import search
-from maskwell.release.information import Optimum, most_informative, price_of_restriction
-from maskwell.release.relaxation import Problem, information, relative_entropy
-from maskwell.release.vertices import all_vertices, excess, families, v, v_max, v_min
+from maskwell.release.optimum import branch_and_bound, staircase
+from maskwell.release.optimum.branch_and_bound import search
+from maskwell.release.optimum.information import Optimum, most_informative, price_of_restriction
+from maskwell.release.optimum.relaxation import Problem, information, relative_entropy
+from maskwell.release.optimum.vertices import all_vertices, excess, families, v, v_max, v_min
 
 ALPHAS = (0.5, 1, 1.5, 2)
 
@@ -250,7 +250,7 @@ def test_a_search_that_gives_up_still_bounds() -> None:
 
 
 def test_an_open_gap_is_said_to_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskwell.release.information.search", lambda p, f: search(p, f, limit=6))
+    monkeypatch.setattr("maskwell.release.optimum.information.search", lambda p, f: search(p, f, limit=6))
     optimum = most_informative(populations(7, seed=2)[1], 1.8)
     assert not optimum.proved
     assert "not proved: others may reach" in optimum.summary()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from maskwell.release import Release, limit_identification
-from maskwell.release.known_columns import match_with_more
-from maskwell.release.staying import Staying
+from maskwell.release.attack.known_columns import match_with_more
+from maskwell.release.unchanged_columns import Staying
 from tests.persons import associated
 
 KEYS = ["sex", "age", "area", "race"]

@@ -23,8 +23,8 @@ from maskwell.release import (
     by_distance,
     pram,
 )
-from maskwell.release.invariant import two_stage
-from maskwell.release.transitions import Stage, stage
+from maskwell.release.pram.invariant import two_stage
+from maskwell.release.pram.transitions import Stage, stage
 
 FALSE_ALARM = 1e-6
 
@@ -402,7 +402,7 @@ def test_more_values_than_a_plan_can_hold_are_refused_before_any_work(
     def refuse(*given: object) -> None:
         raise AssertionError("work began")
 
-    monkeypatch.setattr(importlib.import_module("maskwell.release.pram"), "transition", refuse)
+    monkeypatch.setattr(importlib.import_module("maskwell.release.pram.release"), "transition", refuse)
     table = {"area": list(range(values)), "sex": [i % strata for i in range(values)]}
     with pytest.raises(DataError, match=rf"{values:,} values.*limit 4,000,000.*Group the values.*limit_identification"):
         pram(table, "area", diagonal=0.9, strata="sex" if strata > 1 else None)

@@ -15,10 +15,10 @@ from scipy import stats
 
 from maskwell.errors import DataError, ReportError
 from maskwell.release import Release, ReleasePlan, limit_identification, plan_identification, theta_for
-from maskwell.release.forming import WAYS, WHOLE
-from maskwell.release.microaggregation import group_sizes, microaggregate
-from maskwell.release.order import random_order
-from maskwell.release.theta import least_cells
+from maskwell.release.identification.forming import WAYS, WHOLE
+from maskwell.release.identification.microaggregation import group_sizes, microaggregate
+from maskwell.release.identification.theta import least_cells
+from maskwell.release.row_order import random_order
 
 KEYS = ["sex", "age", "area"]
 SMALL = [way for way in WAYS if way != WHOLE]
@@ -176,7 +176,7 @@ def test_a_plan_is_repeated_from_its_blocks_not_by_forming_them_anew(
     def never(*_: Any) -> None:
         raise AssertionError("blocks were formed anew")
 
-    monkeypatch.setattr("maskwell.release.setup.form", never)
+    monkeypatch.setattr("maskwell.release.identification.preparation.form", never)
     assert releases["mixed"].plan.apply(persons).table.equals(releases["mixed"].table)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from maskwell.errors import DataError, DemandError, DesignError
 from maskwell.release import RiskTarget, epsilon_for_risk, most_informative, pram
-from maskwell.release.risk_target import found_chance
+from maskwell.release.optimum.risk_target import found_chance
 from maskwell.risk import assess
 
 KEYS = ["area", "age", "job"]

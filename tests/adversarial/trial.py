@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import maskwell as mw
-from maskwell.release.identification_plan import IdentificationPlan
+from maskwell.release.identification.plan import IdentificationPlan
 from maskwell.release.plan import ReleasePlan
 from tests.adversarial.drawn import false_claims
 from tests.adversarial.forgery import forged, kind_of

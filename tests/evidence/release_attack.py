@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from maskwell.release import Release, limit_identification
-from maskwell.release.attack_result import Attack
+from maskwell.release.attack.result import Attack
 from tests.evidence.record import Result, Size, Table
 from tests.persons import associated
 

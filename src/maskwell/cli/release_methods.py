@@ -79,11 +79,11 @@ class Outcome:
 def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
     from maskwell.release import compare_blocks
-    from maskwell.release.forming import DEFAULT_WAY
-    from maskwell.release.forming import Chance as ChanceOfBlocks
-    from maskwell.release.identification import carry_out
-    from maskwell.release.identification_plan import plan_of
-    from maskwell.release.setup import forming, prepare, read_request
+    from maskwell.release.identification.forming import DEFAULT_WAY
+    from maskwell.release.identification.forming import Chance as ChanceOfBlocks
+    from maskwell.release.identification.plan import plan_of
+    from maskwell.release.identification.preparation import forming, prepare, read_request
+    from maskwell.release.identification.release import carry_out
     from maskwell.sampling.entropy import Source
 
     Source(chance.key, chance.ids, chance.seed).check()
@@ -127,8 +127,8 @@ def randomize(data: EncodedTable, asked: Steps, chance: Chance, dry_run: bool) -
 
 def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Outcome:
     """Carry out a stored plan on the file that it was made for."""
-    from maskwell.release.identification_plan import IdentificationPlan
-    from maskwell.release.pram import replay
+    from maskwell.release.identification.plan import IdentificationPlan
+    from maskwell.release.pram.release import replay
 
     try:
         plan = ReleasePlan.from_json(path.read_bytes())

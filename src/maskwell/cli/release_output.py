@@ -9,8 +9,8 @@ from maskwell.microdata import Microdata
 from maskwell.microdata.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
 from maskwell.release import Release
-from maskwell.release.deciding import combinations_nobody_had
-from maskwell.release.intruders import limit_in_words
+from maskwell.release.attack.deciding_columns import combinations_nobody_had
+from maskwell.release.attack.intruders import limit_in_words
 
 _MOST_COMPARED = 300_000
 """Up to this many records all pairs of columns are compared for the terminal; that takes seconds for a million."""

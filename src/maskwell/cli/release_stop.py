@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from maskwell.cli.release_methods import Outcome
 from maskwell.release import Release
-from maskwell.release.deciding import Telltales, telltales
+from maskwell.release.attack.deciding_columns import Telltales, telltales
 
 
 @dataclass(frozen=True)

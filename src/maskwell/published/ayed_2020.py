@@ -16,9 +16,9 @@ import numpy as np
 from maskwell.demands import LDP
 from maskwell.published.ayed_2020_errata import ERRATA, KEY, largest_complete_alpha
 from maskwell.published.model import EXACT, Row
-from maskwell.release.information import Optimum, most_informative
-from maskwell.release.relaxation import information
-from maskwell.release.vertices import families, v, v_max, v_min
+from maskwell.release.optimum.information import Optimum, most_informative
+from maskwell.release.optimum.relaxation import information
+from maskwell.release.optimum.vertices import families, v, v_max, v_min
 
 _GAMMA = -np.log1p(-(np.arange(30) + 0.5) / 30)
 SCENARIOS = {

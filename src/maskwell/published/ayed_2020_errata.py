@@ -7,7 +7,7 @@ from itertools import permutations
 
 from maskwell.demands import LDP
 from maskwell.published.model import Explanation, Row
-from maskwell.release.vertices import all_vertices, v, v_max, v_min
+from maskwell.release.optimum.vertices import all_vertices, v, v_max, v_min
 
 KEY = "ayed-2020"
 _PLACE = "Statements that need a correction"

@@ -17,9 +17,9 @@ from maskwell.designs.base import Vector
 from maskwell.inference import estimate
 from maskwell.published.model import EXACT, Row, Simulated, Value
 from maskwell.published.nayak_2020_errata import ERRATA, KEY
-from maskwell.release.identification import limit_identification
-from maskwell.release.identification_audit import audit_block
-from maskwell.release.theta import least_cells, theta_for, worst_risk
+from maskwell.release.identification.audit import audit_block
+from maskwell.release.identification.release import limit_identification
+from maskwell.release.identification.theta import least_cells, theta_for, worst_risk
 from maskwell.tally import Tally
 
 _N = 59_033

@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release import BlockComparison, Release
-from maskwell.release.block_comparison import READING
-from maskwell.release.deciding import combinations_nobody_had, telltales
-from maskwell.release.forming import WAYS
-from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
-from maskwell.release.intruders import limit_in_words
+from maskwell.release.after.block_comparison import READING
+from maskwell.release.attack.deciding_columns import combinations_nobody_had, telltales
+from maskwell.release.attack.intruders import limit_in_words
+from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
+from maskwell.release.identification.forming import WAYS
+from maskwell.release.identification.preparation import Request
+from maskwell.release.identification.theta import least_cells
 from maskwell.release.partition import text_of
-from maskwell.release.setup import Request
-from maskwell.release.theta import least_cells
 from maskwell.views.audit_page import made_by
 from maskwell.views.internal_release import SEEDED, before_and_after, secrets
 from maskwell.views.intruders import intruders_section

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease
-from maskwell.release.deciding import combinations_nobody_had, telltales
+from maskwell.release.attack.deciding_columns import combinations_nobody_had, telltales
 from maskwell.release.partition import text_of
-from maskwell.release.pram_plan import Step
+from maskwell.release.pram.plan import Step
 from maskwell.views.audit_page import made_by
 from maskwell.views.internal_release import SEEDED, before_and_after, secrets
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease, Release
-from maskwell.release.comparison import Compared, Comparison
-from maskwell.release.matches import Matches
+from maskwell.release.after.comparison import Compared, Comparison
+from maskwell.release.after.matches import Matches
 from maskwell.release.partition import read_spec
 from maskwell.risk.report import SIZES
 from maskwell.views.page import Block, Figure, Section, Table, Text

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.comparison import Compared, Comparison
-from maskwell.release.identification_audit import BlockAudit, IdentificationAudit, match_risk
-from maskwell.release.public import PublicTable
+from maskwell.release.after.comparison import Compared, Comparison
+from maskwell.release.after.public import PublicTable
+from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.views import style
 from maskwell.views.wording import number, percent
 

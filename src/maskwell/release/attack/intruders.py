@@ -1,0 +1,138 @@
+"""Who may try to recognise somebody in a released file, what each of them has, and how often each is right.
+
+A limit is about one intruder. The others are measured on the release itself, by the custodian, who knows who moved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maskwell.plain_text import visible_lines
+from maskwell.release.attack.known_columns import KnownBesides, match_with_more
+from maskwell.release.attack.released_file import attack_file
+from maskwell.release.attack.result import Attack
+from maskwell.release.identification.audit import IdentificationAudit
+from maskwell.release.unchanged_columns import Staying, ranked
+from maskwell.tables.codes import Ints
+
+if TYPE_CHECKING:
+    from maskwell.release.identification.release import Release
+
+
+@dataclass(frozen=True)
+class Intruder:
+    """Somebody who tries to recognise a person."""
+
+    has: str
+    right: str
+    how: str
+    """Whether the figure is proved or counted, and over what."""
+
+
+@dataclass(frozen=True)
+class Intruders:
+    """Every intruder whose success was computed for a release."""
+
+    audit: IdentificationAudit
+    attack: Attack
+    besides: KnownBesides
+
+    def each(self) -> list[Intruder]:
+        """One by one, in words."""
+        found = [
+            Intruder(
+                "a person's true keys, and the number of released records that show them",
+                f"{self.audit.risk:.4g} at most",
+                f"proved for everybody; the limit is {float(self.audit.xi):g}",
+            )
+        ]
+        if self.audit.blocks:
+            found.append(
+                Intruder(
+                    "the same, and the released counts of all combinations in the block",
+                    str(self.audit.all_counts),
+                    "proved for everybody"
+                    if self.audit.all_counts.exact
+                    else "the worst of the outcomes that were tried",
+                )
+            )
+        if self.attack.surest:
+            rights = " / ".join(f"{one.share_right:.2f}" for one in self.attack.surest)
+            shares = " / ".join(f"{100 * one.share:g}" for one in self.attack.surest)
+            found.append(
+                Intruder(
+                    "the released file alone, and the method",
+                    f"{rights}",
+                    f"counted in the surest {shares} % of the {self.attack.shown_once:,} cells shown once",
+                )
+            )
+        for known in (self.besides.one[:1], self.besides.two[:1]) if self.audit.blocks else ():
+            for best in known:
+                found.append(
+                    Intruder(
+                        f"a person's true keys and {' and '.join(best.columns)}, and the blocks",
+                        f"{best.right:.2f}",
+                        f"counted over all persons with rare keys ({self.besides.none:.2f} by the keys alone)",
+                    )
+                )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain numbers, ready for JSON."""
+        return {
+            "keys": self.audit.risk,
+            "all_counts": self.audit.all_counts.to_dict(),
+            "file_alone": self.attack.to_dict(),
+            "keys_and_more": self.besides.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return visible_lines(f"{each.has}: right in {each.right}, {each.how}" for each in self.each())
+
+
+def attack_release(release: Release, seed: int) -> Attack:
+    """Attack the table of a release. Of a group that moves as one, its first record is looked at."""
+    setup, after = release.setup, release.cell_after
+    codes = setup.cells.codes
+    keys = [Staying(key.name, codes[after, i].astype(np.int64), key.size) for i, key in enumerate(setup.keys)]
+    return attack_file(
+        keys,
+        _of_units(release),
+        after == setup.cell_of_unit,
+        codes[setup.cell_of_unit, -1].astype(np.int64),
+        along=[_of_unit(ranked(release.columns, name), setup.row_of_unit) for name in setup.request.along],
+        movable=setup.block_of_cell[setup.cell_of_unit] >= 0,
+        seed=seed,
+    )
+
+
+def intruders(release: Release) -> Intruders:
+    """All of them, on one release."""
+    setup = release.setup
+    besides = match_with_more(setup.cell_of_unit, release.cell_after, setup.block_of_cell, _of_units(release))
+    return Intruders(release.audit, release.attack(), besides)
+
+
+def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
+    """The limit with the intruder that it is about, and in the same sentence what others attain.
+
+    ``rehearsed`` says that the draws are only there to see what would happen.
+    """
+    audit = release.audit
+    verdict = ("would hold" if audit.holds else "would FAIL") if rehearsed else ("holds" if audit.holds else "FAILS")
+    return (
+        f"the limit {float(audit.xi):g} {verdict} for an intruder who knows the keys and how many records show them: a "
+        f"match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before "
+        f"({audit.all_counts} by the counts of a whole block); {release.attack().sentence()}"
+    )
+
+
+def _of_units(release: Release) -> list[Staying]:
+    return [_of_unit(column, release.setup.row_of_unit) for column in release.staying]
+
+
+def _of_unit(column: Staying, row_of_unit: Ints) -> Staying:
+    return Staying(column.name, column.codes[row_of_unit], column.size)

@@ -1,0 +1,237 @@
+"""From a table and a limit to blocks of sensitive cells: everything about a release but the draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.release.identification.audit import IdentificationAudit, audit_block
+from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.identification.forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
+from maskwell.release.identification.theta import least_cells, read_limit, theta_for
+from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
+from maskwell.risk.frequencies import Cells, cross_classify, group
+from maskwell.tables.codes import Coded, Ints
+from maskwell.tables.encoded import EncodedTable, encoded
+from maskwell.tables.frames import names_of, settle
+
+_SET = "(partition set)"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for; it decides the blocks of a given table."""
+
+    keys: tuple[str, ...]
+    xi: Fraction
+    within: Spec
+    exempt: Spec
+    merge: bool
+    together: str | None
+    blocks: str = WHOLE
+    """How blocks are formed, one of ``forming.WAYS``."""
+    block_size: int | None = None
+    """About how many cells a block has; None if each partition set is one."""
+    along: tuple[str, ...] = ()
+    """Columns that are no keys and move with them."""
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """The columns that may change: keys, and those that move along."""
+        return (*self.keys, *self.along)
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A table with its cells, its partition and its blocks.
+
+    A unit is what moves as one: a record, or all records of a group. Cells are those of the keys within a partition
+    set. Where the partition is by a column that is no key, a combination of keys is thereby counted set by set, which
+    can only make more of them sensitive; the limit then holds for intruders who know that column and for those who do
+    not. (Sets that were merged across such a column protect against the latter only.)
+    """
+
+    request: Request
+    table: Any
+    columns: EncodedTable
+    lazy: bool
+    theta: Fraction
+    keys: tuple[Coded, ...]
+    parts: Partition
+    cells: Cells
+    cell_of_unit: Ints
+    unit_of_row: Ints
+    row_of_unit: Ints
+    """The first row of each unit."""
+    blocks: Blocks
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.unit_of_row)
+
+    @property
+    def block_of_cell(self) -> Ints:
+        """The block of each cell; -1 where records stay."""
+        found = np.full(len(self.cells), -1)
+        found[self.blocks.cells] = self.blocks.block_of
+        return found
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """The columns that a move may change: keys that differ within a block, and what moves along."""
+        if not len(self.blocks):
+            return ()
+        codes, starts = self.cells.codes[self.blocks.cells], self.blocks.starts[:-1]
+        differ = (np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)).any(axis=0)
+        keys = tuple(name for name, own in zip(self.request.keys, differ.tolist(), strict=False) if own)
+        return (*keys, *self.request.along)
+
+    def audit(self) -> IdentificationAudit:
+        """The exact risk of every block; blocks of equal composition are computed once."""
+        counts, blocks = self.cells.counts, self.blocks
+        sizes = np.unique(counts[blocks.cells])
+        held = np.zeros((len(blocks), len(sizes)), np.int64)
+        np.add.at(held, (blocks.block_of, np.searchsorted(sizes, counts[blocks.cells])), 1)
+        kinds, kind_of = np.unique(held, axis=0, return_inverse=True)
+        audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), self.theta) for kind in kinds.tolist()]
+        left = np.delete(counts, self.blocks.cells)
+        return IdentificationAudit(
+            self.request.xi,
+            self.theta,
+            tuple(audited[kind] for kind in kind_of.ravel().tolist()),
+            Fraction(1, int(left.min())) if len(left) else Fraction(0),
+            Fraction(1, int(counts.min())),
+        )
+
+
+def read_request(
+    keys: Any,
+    xi: Any,
+    within: Any,
+    exempt: Any,
+    merge: str,
+    together: str | None,
+    blocks: Any = DEFAULT_WAY,
+    block_size: Any = None,
+    along: Any = (),
+) -> Request:
+    """The parameters of a release, checked as far as they can be without a table."""
+    names = names_of(keys, "keys")
+    if not names:
+        raise DataError("keys must name one column or more; got none.")
+    if merge not in ("suggest", "merge"):
+        raise DataError(f'merge must be "suggest" or "merge"; got {merge!r}.')
+    if together is not None and not isinstance(together, str):
+        raise DataError(f"together must name the column of households or groups; got {type(together).__name__}.")
+    if together in names:
+        raise DataError(
+            f"{together!r} is both a key and the column of groups; a group's own number tells it apart at once."
+        )
+    spec, fixed = read_spec(within, "within"), read_spec(exempt, "exempt")
+    for name, how in fixed.items():
+        if name not in names:
+            raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.")
+        if how is not None and any(isinstance(item, list) for item in how):
+            raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.")
+    limit = read_limit(xi)
+    way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
+    return Request(
+        names, limit, spec, fixed, merge == "merge", together, way, size, read_along(along, names, spec, together)
+    )
+
+
+def read_along(along: Any, keys: Sequence[str], within: Spec, together: str | None) -> tuple[str, ...]:
+    """The columns that move along, none of which may be needed for something else."""
+    names = names_of(along, "along")
+    for name in names:
+        other = "a key" if name in keys else "what no record may leave" if name in within else None
+        other = "the column of groups" if name == together else other
+        if other:
+            raise DataError(f"along names {name!r}, which is {other}; only columns that would stay can move along.")
+    return names
+
+
+Arrange = Callable[[Cast, Partition], Blocks]
+"""How the sensitive cells of the partition sets are sorted into blocks."""
+
+
+def forming(request: Request, chance: Chance | None = None, show: Progress | None = None) -> Arrange:
+    """Form blocks as the request says; random ones from ``chance``."""
+    least = least_cells(theta_for(request.xi))
+    return lambda cast, _: form(cast, request.blocks, request.block_size, least, chance, show)
+
+
+def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Setup:
+    """The blocks of a table; an error with the remedy if one of them cannot protect its records.
+
+    They are formed as the request says, unless ``arrange`` knows better.
+    """
+    held = encoded(table)
+    table, lazy = settle(held.native)
+    held = EncodedTable(table) if lazy else held
+    extra = (*((request.together,) if request.together else ()), *request.along)
+    wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
+    held.arrays(list(wanted))  # an error if one is not there
+    columns = {name: held.coded(name) for name in wanted}
+    rows = len(columns[request.keys[0]].codes)
+    unit_of_row, row_of_unit = _units(columns[request.together] if request.together else None, rows)
+    if request.together:
+        fixed = (*request.keys, *request.within, *request.along)
+        columns = {name: _of_units(columns[name], unit_of_row, row_of_unit, request.together) for name in fixed}
+    factors = [factor(columns[name], how, "within") for name, how in request.within.items()]
+    factors += [factor(columns[name], how, "exempt", exempt=True) for name, how in request.exempt.items()]
+    parts = partition(factors, len(row_of_unit))
+    keys = tuple(columns[name] for name in request.keys)
+    theta = theta_for(request.xi)
+    cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
+    cast = Cast(held, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
+    blocks = (arrange or forming(request))(cast, parts)
+    return Setup(request, table, held, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+
+
+def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:
+    """Cells and blocks. Where sets are joined, cells that differ only in the set become one and are counted anew."""
+    # t < 1/ξ, decided in whole numbers.
+    safe = -(-request.xi.denominator // request.xi.numerator)
+    groups: Groups = [(s,) for s in range(len(parts))]
+    while True:
+        group_of_set = np.empty(len(parts), np.int64)
+        for position, members in enumerate(groups):
+            group_of_set[list(members)] = position
+        sets = Coded(_SET, group_of_set[parts.set_of_row], tuple(range(len(groups))), 0)
+        cells, cell_of_unit = cross_classify([*keys, sets])
+        sensitive = np.flatnonzero(cells.counts < safe)
+        set_of_cell = cells.codes[:, -1]
+        counts = np.bincount(set_of_cell[sensitive], minlength=len(groups))
+        if not ((counts > 0) & (counts < least)).any():
+            return cells, cell_of_unit, form_blocks(set_of_cell, sensitive, groups)
+        if not request.merge:
+            raise too_small(set_of_cell[sensitive], parts, least)
+        groups = join(groups, counts, parts, least)
+
+
+def _units(groups: Coded | None, n: int) -> tuple[Ints, Ints]:
+    if groups is None:
+        return np.arange(n), np.arange(n)
+    if groups.missing:
+        raise DataError(f"together={groups.name!r} is missing in {groups.missing} of {n} rows; give each a group.")
+    return group([groups.codes], [groups.size], n)
+
+
+def _of_units(column: Coded, unit_of_row: Ints, row_of_unit: Ints, together: str) -> Coded:
+    """A column of groups from one of records; it must not differ within a group."""
+    codes = column.codes[row_of_unit]
+    differing = len(np.unique(unit_of_row[codes[unit_of_row] != column.codes]))
+    if differing:
+        raise DataError(
+            f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what is "
+            "moved together must describe the group, so release keys of single records in a step of their own."
+        )
+    missing = int((codes == len(column.labels) - 1).sum()) if column.missing else 0
+    return Coded(column.name, codes, column.labels, missing)
