@@ -83,7 +83,7 @@ class Reports:
                 f"k={self.design.k} makes {empty.dtype}{list(empty.shape[1:])}; they belong to another design."
             )
         present = self.packed if self.missing is None else self.packed[~self.missing]
-        wrong = self.design.first_impossible(present)
+        wrong = self.design.codec.first_impossible(present)
         if wrong >= 0:
             row = wrong if self.missing is None else int(np.flatnonzero(~self.missing)[wrong])
             raise ReportError(

@@ -58,10 +58,10 @@ class Tally:
             raise DataError("weights are zero for every report that is there; nothing can be weighted.")
         return Tally(
             design,
-            design.count(packed, weights),
+            design.codec.count(packed, weights),
             len(packed),
             absent,
-            None if weights is None else design.count(packed, weights**2),
+            None if weights is None else design.codec.count(packed, weights**2),
             _distinct(packed, weights) if keep and packed.ndim > 1 else None,
             reports.randomness,
         )
@@ -79,7 +79,7 @@ class Tally:
             raise ReportError("counts must be numbers >= 0; check for negative or missing entries.")
         rows = np.flatnonzero(per_row)
         packed = design.pack_rows(rows)
-        wrong = design.first_impossible(packed)
+        wrong = design.codec.first_impossible(packed)
         if wrong >= 0:
             raise ReportError(f"counts has reports in row {rows[wrong]}, which {design.name} cannot produce.")
         whole = bool((per_row == np.round(per_row)).all())
@@ -143,7 +143,7 @@ class Tally:
     @property
     def inclusions(self) -> NDArray[Any]:
         """V: in how many reports each category stands."""
-        return self.design.inclusions(self.counts)
+        return self.design.codec.inclusions(self.counts)
 
     @property
     def scored_counts(self) -> NDArray[Any]:
@@ -169,7 +169,7 @@ class Tally:
         part, kept = self.design.part(name), self.kept_patterns
         packed = self.design.codec.split(kept.packed)[list(self.design.variables).index(name)]
         counts = _exact_count(part, packed, kept.counts)
-        squares = None if kept.squares is None else part.count(packed, kept.squares)
+        squares = None if kept.squares is None else part.codec.count(packed, kept.squares)
         own = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
         return Tally(part, counts, self.n, self.missing, squares, own, self.randomness)
 
@@ -205,9 +205,9 @@ class Tally:
 def _exact_count(design: Design, packed: Packed, counts: NDArray[Any]) -> NDArray[Any]:
     """Counts of reports that came ``counts`` times; whole numbers in two halves that a float holds exactly."""
     if counts.dtype.kind == "f":
-        return design.count(packed, counts)
+        return design.codec.count(packed, counts)
     high, low = np.divmod(counts, 1 << 31)
-    parts = [design.count(packed, half.astype(float)).astype(np.int64) for half in (high, low)]
+    parts = [design.codec.count(packed, half.astype(float)).astype(np.int64) for half in (high, low)]
     exact: NDArray[Any] = (parts[0] << 31) + parts[1]
     return exact
 

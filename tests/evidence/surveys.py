@@ -20,6 +20,6 @@ def tallies(design: Design, population: Floats, n: int, surveys: int, rng: np.ra
     probabilities = design.matrix() @ population
     rows = rng.multinomial(n, probabilities / probabilities.sum(), size=surveys)
     packed = design.pack_rows(np.arange(design.report_count()))
-    singles = np.array([design.count(packed[row : row + 1]) for row in range(len(packed))])
+    singles = np.array([design.codec.count(packed[row : row + 1]) for row in range(len(packed))])
     for counts in np.tensordot(rows, singles, axes=1):
         yield mw.Tally(design, counts, n)

@@ -189,26 +189,9 @@ class Design(ABC):
             packed = self.codec.pack(report)
         except ReportError as error:
             raise ReportError(f"{self.name} cannot produce this report: {error}") from None
-        if self.first_impossible(packed) >= 0:
+        if self.codec.first_impossible(packed) >= 0:
             raise ReportError(f"{self.name} cannot produce this report: it cannot occur, whatever the truth is.")
         return packed
-
-    def first_impossible(self, packed: Packed) -> int:
-        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
-        return self.codec.first_impossible(packed)
-
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's counts."""
-        return self.codec.count_shape
-
-    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
-        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
-        return self.codec.count(packed, weights)
-
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """From counts: in how many reports each category stands."""
-        return self.codec.inclusions(counts)
 
     # Estimating.
 

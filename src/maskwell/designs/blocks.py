@@ -25,6 +25,7 @@ from maskwell.designs import stored
 from maskwell.designs.base import Design, Matrix, Method, Scores
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Exact
+from maskwell.designs.codecs import RowCodec
 from maskwell.designs.scores import InclusionScores, TableScores
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import direct, local_diversity, minimax
@@ -207,9 +208,9 @@ class BlockDesign(Design):
 
     # Estimating.
 
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        totals: NDArray[Any] = counts @ self.members
-        return totals
+    @cached_property
+    def codec(self) -> RowCodec:
+        return RowCodec(self.categories, self.report_labels, self.channel, self.members)
 
     @property
     def _chances(self) -> tuple[Fraction, Fraction]:

@@ -49,13 +49,8 @@ class Codec(ABC):
     def first_impossible(self, packed: Packed) -> int:
         """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
 
-    @property
     @abstractmethod
-    def count_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's counts."""
-
-    @abstractmethod
-    def count(self, packed: Packed, weights: Vector | None) -> NDArray[Any]:
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
         """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
 
     @abstractmethod
@@ -74,6 +69,7 @@ class RowCodec(Codec):
     categories: tuple[Label, ...]
     labels: Callable[[], list[Any]]
     channel: Channel
+    members: NDArray[np.bool_] | None = None  # row by row, which categories a set holds, where that is at hand
 
     def decode(self, packed: Packed) -> list[Any]:
         labels = self.labels()
@@ -98,16 +94,14 @@ class RowCodec(Codec):
     def _can_occur(self) -> NDArray[np.bool_]:
         return np.asarray(self.channel.floats.any(axis=1))
 
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        return (self.channel.report_count(),)
-
-    def count(self, packed: Packed, weights: Vector | None) -> NDArray[Any]:
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
         from maskwell.sampling.counting import count_codes
 
         return count_codes(packed, self.channel.report_count(), weights)
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        if self.members is not None:
+            return np.asarray(counts @ self.members)
         labels = self.labels()
         if tuple(labels[: len(self.categories)]) == self.categories:
             return counts[: len(self.categories)]
@@ -115,8 +109,7 @@ class RowCodec(Codec):
             raise DesignError(
                 f"{self.channel.name} reports are not categories, so there are no inclusion counts; use tally.counts."
             )
-        totals: NDArray[Any] = counts @ np.array([[c in label for c in self.categories] for label in labels])
-        return totals
+        return np.asarray(counts @ np.array([[c in label for c in self.categories] for label in labels]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +155,8 @@ class SetCodec(Codec):
 
     def size_index(self, members: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The position of each report's size among the sizes of the design."""
+        if self.single:
+            return np.zeros(len(members), np.int64)
         at: NDArray[np.int64] = self._size_index[members.sum(axis=1, dtype=np.int64)]
         return at
 
@@ -205,17 +200,13 @@ class SetCodec(Codec):
             return int(np.argmax(wrong)) if wrong.any() else -1
         return int(first_impossible_set(packed, self._k, self._size_index))
 
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        return len(self.channel.rows), self._k + 1
-
-    def count(self, packed: Packed, weights: Vector | None) -> NDArray[Any]:
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
         from maskwell.sampling.counting import count_codes, count_sets
 
         if self.single:
             counts = count_codes(packed, self._k, weights)
             return np.append(counts, counts.sum())[None, :]
-        return count_sets(packed, self._size_index, self.count_shape, weights)
+        return count_sets(packed, self._size_index, (len(self.channel.rows), self._k + 1), weights)
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
         totals: NDArray[Any] = counts[:, :-1].sum(axis=0)
@@ -269,11 +260,7 @@ class JointCodec(Codec):
         firsts = [part.first_impossible(x) for part, x in zip(self.parts, self.split(packed), strict=True)]
         return min((row for row in firsts if row >= 0), default=-1)
 
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        return (1,)
-
-    def count(self, packed: Packed, weights: Vector | None) -> NDArray[Any]:
+    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
         return np.array([len(packed) if weights is None else weights.sum()])
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:

@@ -113,12 +113,6 @@ class TableScores(Scores):
         """Wherever the reports have chances: none negative, and 1 together."""
         return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (self.matrix @ proportions >= 0).all())
 
-    def by_truth(self) -> NDArray[np.float64]:
-        moments: NDArray[np.float64] = np.einsum(
-            "iz,jz,zt->ijt", self.estimator, self.estimator, self.matrix, optimize=True
-        )
-        return moments
-
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other proportions keep their shares of what the j-th leaves; exact for two categories."""
         by_truth = self.mean_squares()

@@ -143,11 +143,7 @@ class SubsetDesign(Design):
     @cached_property
     def _relative(self) -> tuple[Vector, Vector]:
         """By size: P(z | j) over its mean, for members and for the others."""
-        sizes, inside, outside = self._shares
-        both = inside + outside
-        with np.errstate(divide="ignore", invalid="ignore"):
-            member = np.where(sizes > 0, self.k * inside / (sizes * both), 1.0)
-            other = np.where(sizes < self.k, self.k * outside / ((self.k - sizes) * both), 1.0)
+        member, other = np.array([row.relative(self.k) for row in self.channel.rows]).T
         return member, other
 
     def relative_rows(self, packed: Packed) -> Matrix:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from maskwell.designs import Design, SubsetDesign
+from maskwell.designs import Design
 from maskwell.designs.base import Method
-from maskwell.sampling.plans import TOTAL
 
 
 def total_variance(design: Design, proportions: Sequence[float], method: Method = "linear") -> float:
@@ -20,16 +19,11 @@ def total_variance(design: Design, proportions: Sequence[float], method: Method 
     return float(design.scores(method).second_moment_diagonal(population).sum() - population @ population)
 
 
-def best_guess(design: SubsetDesign) -> float:
+def best_guess(design: Design) -> float:
     """The chance of naming the truth from a report, for someone who thought all categories equally likely.
 
     >>> from maskwell.designs import local_diversity
     >>> best_guess(local_diversity(20, l=5))
     0.2
     """
-    chance = 0.0
-    for size, inside, outside in zip(design.sizes, design.inside, design.outside, strict=True):
-        members = inside / size if size else 0.0
-        others = outside / (design.k - size) if size < design.k else 0.0
-        chance += max(members, others) / TOTAL
-    return chance
+    return float(design.channel.leakage(None).prediction())

@@ -56,6 +56,14 @@ class SizeRow(NamedTuple):
             return math.inf
         return max(odds, 1 / odds)
 
+    def relative(self, k: int) -> tuple[float, float]:
+        """The chance of such a set over its mean, for a member and for another: quotients of integers, rounded once.
+
+        The empty and the full set are as likely for every truth.
+        """
+        s, weight = self.size, self.weight
+        return k * self.inside / (s * weight) if s else 1.0, k * self.outside / ((k - s) * weight) if s < k else 1.0
+
     def contrast(self, k: int) -> int:
         """The difference between members and others in the chance of a set, up to a factor that the size decides."""
         return self.inside * (k - self.size) - self.outside * self.size

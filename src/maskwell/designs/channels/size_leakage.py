@@ -54,17 +54,7 @@ class SizeLeakage:
     @cached_property
     def _sizes(self) -> list[Size]:
         k = self.channel.k
-        # Quotients of integers, rounded once; the empty and the full set are as likely for every truth.
-        return [
-            Size(
-                s,
-                inside / TOTAL,
-                outside / TOTAL,
-                k * inside / (s * (inside + outside)) if s else 1.0,
-                k * outside / ((k - s) * (inside + outside)) if s < k else 1.0,
-            )
-            for s, inside, outside in self.channel.rows
-        ]
+        return [Size(row.size, row.inside / TOTAL, row.outside / TOTAL, *row.relative(k)) for row in self.channel.rows]
 
     @cached_property
     def _falling(self) -> Vector:
