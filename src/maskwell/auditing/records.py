@@ -12,7 +12,7 @@ from maskwell.auditing.procedures import quoted
 from maskwell.auditing.report import audit
 from maskwell.auditing.stated import Chance, Sentence, frequencies, plain
 from maskwell.designs.base import Design
-from maskwell.designs.set_facts import SetFacts, small_matrix
+from maskwell.designs.set_facts import SetFacts
 
 # More lines than this are no longer read.
 _MOST_LINES = 6
@@ -49,7 +49,7 @@ def is_open(facts: SetFacts | None) -> bool:
 
 def is_certain(design: Design) -> bool:
     """Whether the answer alone decides the record."""
-    matrix = small_matrix(design)
+    matrix = design.small_matrix()
     return matrix is not None and all(p in (0, 1) for p in matrix.flat)
 
 
@@ -82,7 +82,7 @@ def how_often(design: Design, facts: SetFacts | None) -> Iterator[Sentence]:
 
 def _by_truth(design: Design) -> Iterator[Sentence]:
     """One sentence for each true answer, if they are few."""
-    matrix = small_matrix(design)
+    matrix = design.small_matrix()
     if matrix is None or design.k > _MOST_LINES:
         return
     reports = design.report_labels()
@@ -115,7 +115,7 @@ def given_away(design: Design, facts: SetFacts | None) -> Iterator[Sentence]:
     if facts is not None and facts.truth_inside == 1:
         yield from _always_listed(design, facts)
         return
-    matrix = small_matrix(design)
+    matrix = design.small_matrix()
     if matrix is None:
         yield Sentence("Some records show for certain that certain answers are not the true one.")
         return

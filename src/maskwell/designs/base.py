@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Design", "Matrix", "Method", "Scores", "Vector", "require_design"]
 
 _RANK_TOLERANCE = 1e-12
+_TOLD_CELLS = 20_000  # beyond it, listing all reports of a design helps nobody
 
 
 def require_design(given: object) -> None:
@@ -143,6 +144,10 @@ class Design(ABC):
         """``P[report, truth]``; fractions if ``exact``. Refused where it would have more than ten million cells."""
         return self.channel.table() if exact else self.channel.floats.copy()
 
+    def small_matrix(self) -> NDArray[np.object_] | None:
+        """The exact matrix of a design that is small enough to be told row by row; None for others."""
+        return self.matrix(exact=True) if self.report_count() * self.k <= _TOLD_CELLS else None
+
     def exact_row(self, report: Any) -> list[Fraction]:
         """``P(report | j)`` by category j, of a report as ``Reports.decode`` shows it; zeros if it is none."""
         labels = self.report_labels()
@@ -166,7 +171,8 @@ class Design(ABC):
 
     def set_facts(self) -> SetFacts | None:
         """How often reports hold the truth and other categories, where they are sets and alike for every truth."""
-        return facts_of_table(self)
+        matrix = self.small_matrix()
+        return None if matrix is None else facts_of_table(self.categories, self.report_labels(), matrix)
 
     # Packed reports.
 

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, row_deviations, row_distances
+from maskwell.designs.channels.leakage import Leakage, TableLeakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow, row_parity
 from maskwell.errors import DesignError
 from maskwell.exact import rank
 from maskwell.limits import MATRIX_CELLS, MOST_COLUMNS
-
-if TYPE_CHECKING:
-    from maskwell.designs.channels.leakage import Leakage
 
 _CLEARLY_POSITIVE = 1e-9
 
@@ -164,17 +161,15 @@ class Channel(ABC):
 
     def parity_deviations(self, parity: Fraction | float) -> Iterator[ParityDeviation]:
         """How far the rows are from telling as much as this finite parity allows, which none exceeds."""
-        return row_deviations(self, float(parity))
+        return row_deviations(self.floats, float(parity), float(self.unit))
 
     def distance_deviations(self, reach: float) -> Iterator[DistanceDeviation]:
         """How far the rows are from telling as much as this distance of columns allows, which none exceeds."""
-        return row_distances(self, reach)
+        return row_distances(self.floats, reach)
 
     def leakage(self, prior: Vector | None) -> Leakage:
         """What reports tell a reader with these prior weights; None: to whom all categories are alike."""
-        from maskwell.designs.channels.leakage import TableLeakage
-
-        return TableLeakage(self, prior)
+        return TableLeakage(self.floats, self.table, prior)
 
 
 def refuse_many_columns(different: int) -> None:

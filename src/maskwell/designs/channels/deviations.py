@@ -8,19 +8,15 @@ pairs at that distance (nayak-zhai-2019, after Theorem 3.1, completed).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.designs.channels.rows import SizeRow
 from maskwell.sampling.plans import TOTAL
-
-if TYPE_CHECKING:
-    from maskwell.designs.channels.base import Channel
-    from maskwell.designs.channels.symmetric import SymmetricChannel
 
 TOLERANCE = 1e-9  # relative, of every verdict about the order of designs
 _UNITS = 3  # by which rounding to integers moves an entry at most, seen from the other value of its row
@@ -47,9 +43,8 @@ class DistanceDeviation(NamedTuple):
     unequal: bool
 
 
-def row_deviations(channel: Channel, parity: float) -> Iterator[ParityDeviation]:
-    """From the table, row by row."""
-    table = channel.floats
+def row_deviations(table: Matrix, parity: float, unit: float) -> Iterator[ParityDeviation]:
+    """From the table, row by row; rounding may have moved its entries by ``unit``."""
     high = table.max(axis=1, keepdims=True)
     present = np.flatnonzero(high[:, 0] > 0)
     relative = table[present] / high[present]
@@ -58,16 +53,15 @@ def row_deviations(channel: Channel, parity: float) -> Iterator[ParityDeviation]
     for at, row in enumerate(present.tolist()):
         own = 1 / float(relative[at].min())
         deviation = max(float(middle[at]), float(short[at]), 0.0)
-        by_rounding = deviation * table[row].min() <= _UNITS * float(channel.unit)
+        by_rounding = deviation * table[row].min() <= _UNITS * unit
         too_low = short[at] > middle[at] or own < parity * (1 - TOLERANCE)
         values = 2 if too_low else len(np.unique(np.round(relative[at], 9)))
         yield ParityDeviation(row, 0.0 if by_rounding else deviation, own, float(high[row, 0]), values)
 
 
-def size_deviations(channel: SymmetricChannel, parity: Fraction) -> Iterator[ParityDeviation]:
+def size_deviations(k: int, rows: Iterable[SizeRow], parity: Fraction) -> Iterator[ParityDeviation]:
     """By set size: every row takes two values."""
-    k = channel.k
-    for row in channel.rows:
+    for row in rows:
         own = row.parity(k)
         # Rare sets cannot come nearer than one unit of weight.
         as_near = own > 1 and _nearest_integers(k, row.favouring(k), parity)
@@ -80,9 +74,8 @@ def _nearest_integers(k: int, row: SizeRow, parity: Fraction) -> bool:
     return row.outside <= 1 or SizeRow(row.size, row.inside + 1, row.outside - 1).odds(k) > parity
 
 
-def row_distances(channel: Channel, reach: float) -> Iterator[DistanceDeviation]:
+def row_distances(table: Matrix, reach: float) -> Iterator[DistanceDeviation]:
     """From the table, row by row."""
-    table = channel.floats
     shortfall = 1 - column_distances(table) / reach
     for row in np.flatnonzero(table.max(axis=1) > 0).tolist():
         support = table[row] > 0
@@ -91,13 +84,12 @@ def row_distances(channel: Channel, reach: float) -> Iterator[DistanceDeviation]
         yield DistanceDeviation(row, spread if unequal else _weakest_link(shortfall[np.ix_(support, support)]), unequal)
 
 
-def size_distances(channel: SymmetricChannel, reach: float) -> Iterator[DistanceDeviation]:
-    """By set size: all pairs of columns are equally far apart."""
-    gap = 1 - float(channel.column_distance) / reach
-    for row in channel.rows:
-        odds = row.odds(channel.k)
+def size_distances(k: int, rows: Iterable[SizeRow], gap: float) -> Iterator[DistanceDeviation]:
+    """By set size: all pairs of columns are nearer than allowed by the same ``gap``."""
+    for row in rows:
+        odds = row.odds(k)
         if odds in (math.inf, 0, 1):
-            yield DistanceDeviation(row.size, gap if row.possible(channel.k) > 1 else 0.0, False)
+            yield DistanceDeviation(row.size, gap if row.possible(k) > 1 else 0.0, False)
         else:
             yield DistanceDeviation(row.size, float(1 - min(odds, 1 / odds)), True)
 

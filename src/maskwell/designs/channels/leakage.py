@@ -15,6 +15,7 @@ With prior weights w, three figures say how much leaks on average (wang-ding-202
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,9 +23,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maskwell.designs.channels.base import Channel
 from maskwell.designs.channels.capacity import capacity
-from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 
 
 class Enclosure(NamedTuple):
@@ -65,42 +65,43 @@ class Leakage(Protocol):
 
 @dataclass(frozen=True)
 class TableLeakage:
-    """Leakage by enumeration of all reports; ``weights`` None means all categories alike."""
+    """Leakage by enumeration of all reports; ``weights`` None means all categories alike.
 
-    channel: Channel
+    ``exact`` gives the matrix as fractions, where that is needed.
+    """
+
+    matrix: Matrix
+    exact: Callable[[], Exact]
     weights: Vector | None
 
     @cached_property
-    def _matrix(self) -> Matrix:
-        return self.channel.floats
-
-    @cached_property
     def _prior(self) -> Vector:
-        return np.full(self.channel.k, 1 / self.channel.k) if self.weights is None else self.weights
+        k = self.matrix.shape[1]
+        return np.full(k, 1 / k) if self.weights is None else self.weights
 
     @cached_property
     def _joint(self) -> Matrix:
         """The chance of each report together with each truth."""
-        return self._matrix * self._prior
+        return self.matrix * self._prior
 
     def size(self) -> float:
-        ruled_out = (self._matrix == 0) @ self._prior
+        ruled_out = (self.matrix == 0) @ self._prior
         return float(self._joint.sum(axis=1) @ ruled_out)
 
     def prediction(self) -> Fraction | float:
         if self.weights is None:
-            best: Fraction = self.channel.table().max(axis=1).sum()
-            return best / self.channel.k
+            best: Fraction = self.exact().max(axis=1).sum()
+            return best / len(self._prior)
         return math.fsum(self._joint.max(axis=1))
 
     def mutual_information(self) -> Enclosure:
         reports = self._joint.sum(axis=1, keepdims=True)
-        ratio = np.where(self._joint > 0, self._matrix, 1) / np.where((self._joint > 0) & (reports > 0), reports, 1)
+        ratio = np.where(self._joint > 0, self.matrix, 1) / np.where((self._joint > 0) & (reports > 0), reports, 1)
         value = max(0.0, math.fsum((self._joint * np.log2(ratio)).ravel()))
         return Enclosure(value, value)
 
     def capacity(self) -> Enclosure:
-        return Enclosure(*capacity(self._matrix))
+        return Enclosure(*capacity(self.matrix))
 
     def largest_posterior(self) -> float:
         reports = self._joint.sum(axis=1)

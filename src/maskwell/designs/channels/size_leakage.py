@@ -24,8 +24,8 @@ import numpy as np
 
 from maskwell.designs.channels.leakage import Enclosure
 from maskwell.designs.channels.numbers import Vector
+from maskwell.designs.channels.rows import SizeRow
 from maskwell.designs.channels.subset_sums import SubsetSums
-from maskwell.designs.channels.symmetric import SymmetricChannel
 from maskwell.sampling.plans import TOTAL
 
 
@@ -48,23 +48,23 @@ class Size(NamedTuple):
 class SizeLeakage:
     """Leakage of a symmetric channel; ``weights`` None means all categories alike."""
 
-    channel: SymmetricChannel
+    k: int
+    rows: tuple[SizeRow, ...]
     weights: Vector | None
 
     @cached_property
     def _sizes(self) -> list[Size]:
-        k = self.channel.k
-        return [Size(row.size, row.inside / TOTAL, row.outside / TOTAL, *row.relative(k)) for row in self.channel.rows]
+        return [Size(row.size, row.inside / TOTAL, row.outside / TOTAL, *row.relative(self.k)) for row in self.rows]
 
     @cached_property
     def _falling(self) -> Vector:
         """The prior weights, the largest first."""
-        k = self.channel.k
+        k = self.k
         return np.full(k, 1 / k) if self.weights is None else np.sort(self.weights)[::-1]
 
     def size(self) -> float:
         # A set and its complement are the same to a reader; only sizes with one of the two chances zero rule out.
-        k = self.channel.k
+        k = self.k
         alike = float(self._falling @ self._falling)
         ruled_out = []
         for size in self._sizes:
@@ -75,11 +75,11 @@ class SizeLeakage:
         return math.fsum(ruled_out)
 
     def prediction(self) -> Fraction | float:
-        k = self.channel.k
+        k = self.k
         if self.weights is None:
             best = [
                 max(Fraction(i, s) if s else Fraction(0), Fraction(o, k - s) if s < k else Fraction(0))
-                for s, i, o in self.channel.rows
+                for s, i, o in self.rows
             ]
             return sum(best, Fraction(0)) / TOTAL
         return math.fsum(self._best_guess(size) for size in self._sizes)
@@ -91,7 +91,7 @@ class SizeLeakage:
         category is in the set it is the guess; otherwise it competes with the first member, whose rank is i with
         chance ``C(k-i, s-1) / C(k-1, s-1)`` relative to rank 1.
         """
-        k, w = self.channel.k, self._falling
+        k, w = self.k, self._falling
         s, inside, member, other = size.s, size.inside, size.member, size.other
         if not 0 < s < k:
             return size.share * float(w[0])
@@ -106,7 +106,7 @@ class SizeLeakage:
         without = self.capacity().upper
         if self.weights is None:
             return Enclosure(without, without)
-        sizes = [size for size in self._sizes if 0 < size.s < self.channel.k]
+        sizes = [size for size in self._sizes if 0 < size.s < self.k]
         known = SubsetSums(self._falling).entropy_terms([(z.s, z.other, z.member - z.other) for z in sizes])
         low, high = (
             math.fsum(size.share * part for size, part in zip(sizes, parts, strict=True)) / math.log(2)
@@ -127,7 +127,7 @@ class SizeLeakage:
 
     def largest_posterior(self) -> float:
         """The likeliest category among the least likely others, on the likelier side of a set."""
-        k, w = self.channel.k, self._falling
+        k, w = self.k, self._falling
         best = float(w[0])
         lightest = np.append(0.0, np.cumsum(w[::-1]))
         for size in self._sizes:

@@ -11,18 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maskwell.designs.channels.base import Channel
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, size_deviations, size_distances
+from maskwell.designs.channels.leakage import Leakage
 from maskwell.designs.channels.numbers import Exact, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow
+from maskwell.designs.channels.size_leakage import SizeLeakage
 from maskwell.sampling.plans import TOTAL
-
-if TYPE_CHECKING:
-    from maskwell.designs.channels.leakage import Leakage
 
 _NEAR = 64  # sizes between which stepping is cheaper than a new binomial coefficient
 
@@ -141,15 +139,13 @@ class SymmetricChannel(Channel):
         return all(row.possible(self.k) == 1 for row in self.rows)
 
     def parity_deviations(self, parity: Fraction | float) -> Iterator[ParityDeviation]:
-        return size_deviations(self, Fraction(parity))
+        return size_deviations(self.k, self.rows, Fraction(parity))
 
     def distance_deviations(self, reach: float) -> Iterator[DistanceDeviation]:
-        return size_distances(self, reach)
+        return size_distances(self.k, self.rows, 1 - float(self.column_distance) / reach)
 
     def leakage(self, prior: Vector | None) -> Leakage:
-        from maskwell.designs.channels.size_leakage import SizeLeakage
-
-        return SizeLeakage(self, prior)
+        return SizeLeakage(self.k, self.rows, prior)
 
 
 def masks_of_size(k: int, size: int) -> list[int]:
