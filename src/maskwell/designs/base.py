@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from maskwell.demands import Demand
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.designs.codecs import Codec, RowCodec
+from maskwell.designs.codecs import Codec
 from maskwell.designs.scores import Method, Scores, TableScores, least_squares, what_cannot_be_told
 from maskwell.designs.set_facts import SetFacts, facts_of_table
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
@@ -179,7 +179,7 @@ class Design(ABC):
     @cached_property
     def codec(self) -> Codec:
         """How reports are packed, checked, shown and counted."""
-        return RowCodec(self.categories, self.report_labels, self.channel)
+        return Codec(self.categories, self.report_labels, self.channel)
 
     def decode(self, packed: Packed) -> list[Any]:
         """Packed reports as labels or frozensets of labels."""

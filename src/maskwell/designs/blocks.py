@@ -25,7 +25,7 @@ from maskwell.designs import stored
 from maskwell.designs.base import Design, Matrix, Method, Scores
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Exact
-from maskwell.designs.codecs import RowCodec
+from maskwell.designs.codecs import Codec
 from maskwell.designs.scores import InclusionScores, TableScores
 from maskwell.designs.subsets import SubsetDesign
 from maskwell.designs.symmetric import direct, local_diversity, minimax
@@ -209,8 +209,8 @@ class BlockDesign(Design):
     # Estimating.
 
     @cached_property
-    def codec(self) -> RowCodec:
-        return RowCodec(self.categories, self.report_labels, self.channel, self.members)
+    def codec(self) -> Codec:
+        return Codec(self.categories, self.report_labels, self.channel, self.members)
 
     @property
     def _chances(self) -> tuple[Fraction, Fraction]:

@@ -1,16 +1,15 @@
 """Codecs: how reports are packed into bytes, checked, shown and counted. A codec knows nothing of chances.
 
-``RowCodec`` stores a report as the number of its row and suits every design whose rows can be listed; ``SetCodec``
-stores a set as a bit mask, ``JointCodec`` the reports of several variables side by side.
+``Codec`` stores a report as the number of its row and suits every design whose rows can be listed; ``SetCodec`` stores
+a set as a bit mask, ``JointCodec`` the reports of several variables side by side.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,43 +26,8 @@ from maskwell.tables.labels import Label
 _LISTED = (set, frozenset, list, tuple)
 
 
-class Codec(ABC):
-    """The packed form of a design's reports."""
-
-    # Whether a packed report is a mask with one bit per category.
-    bit_masks = False
-
-    @abstractmethod
-    def decode(self, packed: Packed) -> list[Any]:
-        """Packed reports as labels or frozensets of labels."""
-
-    @abstractmethod
-    def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
-        """The packed form of reports that are given as rows of the matrix."""
-
-    @abstractmethod
-    def pack(self, report: Any) -> Packed:
-        """One report, given as ``decode`` shows it or as a list of its members; an error if it is no report."""
-
-    @abstractmethod
-    def first_impossible(self, packed: Packed) -> int:
-        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
-
-    @abstractmethod
-    def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
-        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
-
-    @abstractmethod
-    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """From counts: in how many reports each category stands."""
-
-    def split(self, packed: Packed) -> list[Packed]:
-        """The packed reports of each variable."""
-        return [packed]
-
-
 @dataclass(frozen=True, eq=False)
-class RowCodec(Codec):
+class Codec:
     """A report is the number of its row of the matrix, and counts are one per row."""
 
     categories: tuple[Label, ...]
@@ -71,14 +35,20 @@ class RowCodec(Codec):
     channel: Channel
     members: NDArray[np.bool_] | None = None  # row by row, which categories a set holds, where that is at hand
 
+    # Whether a packed report is a mask with one bit per category.
+    bit_masks = False
+
     def decode(self, packed: Packed) -> list[Any]:
+        """Packed reports as labels or frozensets of labels."""
         labels = self.labels()
         return [labels[code] for code in packed.tolist()]
 
     def pack_rows(self, rows: NDArray[np.int64]) -> Packed:
+        """The packed form of reports that are given as rows of the matrix."""
         return rows.astype(code_type(self.channel.report_count()))
 
     def pack(self, report: Any) -> Packed:
+        """One report, given as ``decode`` shows it or as a list of its members; an error if it is no report."""
         labels = self.labels()
         wanted = frozenset(report) if isinstance(report, _LISTED) else report
         if wanted not in labels:
@@ -86,6 +56,7 @@ class RowCodec(Codec):
         return self.pack_rows(np.array([labels.index(wanted)]))
 
     def first_impossible(self, packed: Packed) -> int:
+        """The first packed report that the design cannot produce, or -1; also -1 if there is none."""
         wrong = packed >= self.channel.report_count()
         wrong[~wrong] = ~self._can_occur[packed[~wrong]]
         return int(np.argmax(wrong)) if wrong.any() else -1
@@ -95,11 +66,13 @@ class RowCodec(Codec):
         return np.asarray(self.channel.floats.any(axis=1))
 
     def count(self, packed: Packed, weights: Vector | None = None) -> NDArray[Any]:
+        """The counts that inference needs, of reports that were checked; sums of weights where they are given."""
         from maskwell.sampling.counting import count_codes
 
         return count_codes(packed, self.channel.report_count(), weights)
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """From counts: in how many reports each category stands."""
         if self.members is not None:
             return np.asarray(counts @ self.members)
         labels = self.labels()
@@ -111,6 +84,10 @@ class RowCodec(Codec):
             )
         return np.asarray(counts @ np.array([[c in label for c in self.categories] for label in labels]))
 
+    def split(self, packed: Packed) -> list[Packed]:
+        """The packed reports of each variable."""
+        return [packed]
+
 
 @dataclass(frozen=True, eq=False)
 class SetCodec(Codec):
@@ -119,7 +96,6 @@ class SetCodec(Codec):
     A row of counts is a size: one entry per category, the last for reports of that size.
     """
 
-    categories: tuple[Label, ...]
     channel: SymmetricChannel
 
     @cached_property
@@ -143,9 +119,9 @@ class SetCodec(Codec):
         if self.single:
             return [self.categories[code] for code in packed.tolist()]
         labels = np.array(self.categories, dtype=object)
-        return [frozenset(labels[row].tolist()) for row in self.members(packed).astype(bool)]
+        return [frozenset(labels[row].tolist()) for row in self.bits(packed).astype(bool)]
 
-    def members(self, packed: Packed) -> NDArray[np.uint8]:
+    def bits(self, packed: Packed) -> NDArray[np.uint8]:
         """Row by row, 1 for the categories that a report holds."""
         if self.single:
             members = np.zeros((len(packed), self._k), np.uint8)
@@ -220,9 +196,9 @@ class JointCodec(Codec):
     ``empties`` are packed forms of no report, which say how wide those of a variable are.
     """
 
-    parts: tuple[Codec, ...]
-    empties: tuple[Packed, ...]
     channel: ProductChannel
+    parts: tuple[Codec, ...] = field(kw_only=True)
+    empties: tuple[Packed, ...] = field(kw_only=True)
 
     @cached_property
     def widths(self) -> list[int]:

@@ -23,7 +23,7 @@ from maskwell.designs.base import Design, Matrix, Method
 from maskwell.designs.channels import TableChannel
 from maskwell.designs.channels.base import refuse_many_columns
 from maskwell.designs.channels.table import refuse_many_weights
-from maskwell.designs.codecs import RowCodec
+from maskwell.designs.codecs import Codec
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
 from maskwell.errors import DesignError
@@ -94,8 +94,8 @@ class ConditionalDesign(Design):
         return [frozenset(self.categories[j] for j in subset) for subset in self.subsets]
 
     @cached_property
-    def codec(self) -> RowCodec:
-        return RowCodec(self.categories, self.report_labels, self.channel, self.members)
+    def codec(self) -> Codec:
+        return Codec(self.categories, self.report_labels, self.channel, self.members)
 
     def estimator(self, method: Method) -> Matrix:
         """For ``moments`` the inclusion frequencies g are inverted by Q, the chances of joint inclusion: w = Q^-1 g."""

@@ -72,7 +72,8 @@ class ProductDesign(Design):
     @cached_property
     def codec(self) -> JointCodec:
         empties = tuple(part.plan.empty(0) for part in self.parts)
-        return JointCodec(tuple(part.codec for part in self.parts), empties, self.channel)
+        parts = tuple(part.codec for part in self.parts)
+        return JointCodec(self.categories, self.report_labels, self.channel, parts=parts, empties=empties)
 
     @cached_property
     def plan(self) -> Plan:

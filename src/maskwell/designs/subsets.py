@@ -77,7 +77,7 @@ class SubsetDesign(Design):
 
     @cached_property
     def codec(self) -> SetCodec:
-        return SetCodec(self.categories, self.channel)
+        return SetCodec(self.categories, self.report_labels, self.channel)
 
     @cached_property
     def plan(self) -> Plan:
@@ -148,7 +148,7 @@ class SubsetDesign(Design):
 
     def relative_rows(self, packed: Packed) -> Matrix:
         member, other = self._relative
-        bits = self.codec.members(packed)
+        bits = self.codec.bits(packed)
         size = self.codec.size_index(bits)
         return np.where(bits == 1, member[size, None], other[size, None])
 
@@ -208,7 +208,7 @@ class SubsetScores(Scores):
         return estimate
 
     def rows(self, packed: Packed) -> Matrix:
-        members = self.design.codec.members(packed)
+        members = self.design.codec.bits(packed)
         size = self.design.codec.size_index(members)
         rows: Matrix = self.base[size, None] + self.slope[size, None] * members
         return rows

@@ -22,6 +22,7 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Vector, require_design
 from maskwell.designs.conditional import ConditionalDesign, conditional
+from maskwell.designs.scores import least_squares
 from maskwell.errors import DesignError, EstimationError
 from maskwell.exact import fraction
 from maskwell.planning.spread import respondents
@@ -176,23 +177,16 @@ def estimate_beside_dummies(tally: Tally, dummies: int) -> DummyEstimate:
     if n < 1:
         raise EstimationError(f"dummies must be fewer than the reports; got {dummies} of {tally.n}.")
     real, added = np.split(design.channel.floats, [-2], axis=1)
-    estimator = _least_squares(real)
+    if np.linalg.matrix_rank(real) < real.shape[1]:
+        raise EstimationError("these sets do not determine the real categories; ask more sets (question_probs).")
+    # Each report weighs by its chance at uniform proportions, so that estimates sum to 1.
+    estimator = least_squares(real, "linear")
     share = dummies / tally.n
     frequencies = tally.counts / tally.n
     proportions: Vector = estimator @ (frequencies - share * added.mean(axis=1)) / (1 - share)
     spread = n * _one_report(real @ proportions) + dummies / 2 * sum(_one_report(column) for column in added.T)
     covariance: Matrix = estimator @ spread @ estimator.T / (tally.n * (1 - share)) ** 2
     return DummyEstimate(design.categories[:-2], proportions, covariance, n)
-
-
-def _least_squares(real: Matrix) -> Matrix:
-    """The left inverse that weighs each report by its chance at uniform proportions, so that estimates sum to 1."""
-    scale = 1 / np.sqrt(real.mean(axis=1))
-    scaled = real * scale[:, None]
-    if np.linalg.matrix_rank(scaled) < real.shape[1]:
-        raise EstimationError("these sets do not determine the real categories; ask more sets (question_probs).")
-    inverse: Matrix = np.linalg.pinv(scaled) * scale
-    return inverse
 
 
 def _one_report(chances: Vector) -> Matrix:

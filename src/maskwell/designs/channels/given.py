@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,13 +25,6 @@ class GivenChannel(Channel):
     @cached_property
     def floats(self) -> Matrix:
         return self.given
-
-    @cached_property
-    def parity(self) -> Fraction | float:
-        low, high = self.given.min(axis=1), self.given.max(axis=1)
-        if ((low == 0) & (high > 0)).any():
-            return math.inf
-        return float((high / np.where(low > 0, low, 1))[high > 0].max())
 
     @cached_property
     def column_distance(self) -> Fraction:
