@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,19 @@ def test_an_audit_computes_the_exact_parity_once(make: Any, parities: list[Chann
     # An improved design beside it has a parity of its own; nobody's is computed twice.
     assert sum(channel is design.channel for channel in parities) == 1
     assert len(parities) == len({id(channel) for channel in parities})
+
+
+@pytest.mark.parametrize("option", [[], ["--json"], ["--explain", "respondent"], ["--html", "page.html"]])
+def test_the_command_computes_the_exact_parity_once(
+    option: list[str], tmp_path: Path, parities: list[Channel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from maskwell.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "design.json").write_text(mw.designs.rappor(5, epsilon=1).to_json())
+    parities.clear()
+    assert main(["audit", "design.json", *option]) == 0
+    assert [channel.name for channel in parities].count("rappor") == 1
 
 
 def test_showing_a_design_computes_nothing_twice(monkeypatch: pytest.MonkeyPatch, parities: list[Channel]) -> None:
