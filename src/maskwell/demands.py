@@ -103,7 +103,8 @@ class LDP(Demand):
         if not 0 < _settle(self, "epsilon") <= 10_000:
             raise DemandError(
                 f"LDP needs 0 < epsilon <= 10000; got {_shown(self.epsilon)}. Zero would mean reports that "
-                "ignore the truth, thousands no protection; values from 0.1 to 5 are usual."
+                "ignore the truth, thousands no protection; values from 0.1 to 5 are usual.",
+                parameter="epsilon",
             )
 
     def exact_bound(self) -> Fraction:
@@ -153,7 +154,8 @@ class BetaFactor(_ParityDemand):
         if not _settle(self, "beta") > 1:
             raise DemandError(
                 f"BetaFactor needs beta > 1; got {_shown(self.beta)}. "
-                "With beta = 1 reports could tell nothing; try beta = 2 or more."
+                "With beta = 1 reports could tell nothing; try beta = 2 or more.",
+                parameter="beta",
             )
 
     def exact_bound(self) -> Fraction:
@@ -176,7 +178,8 @@ class RhoPrivacy(_ParityDemand):
         if not 0 < _settle(self, "rho1") < _settle(self, "rho2") < 1:
             raise DemandError(
                 f"RhoPrivacy needs 0 < rho1 < rho2 < 1; got rho1 = {_shown(self.rho1)}, rho2 = "
-                f"{_shown(self.rho2)}. Both are probabilities, the smaller first, as in RhoPrivacy(0.1, 0.5)."
+                f"{_shown(self.rho2)}. Both are probabilities, the smaller first, as in RhoPrivacy(0.1, 0.5).",
+                parameter="rho1",
             )
 
     def exact_bound(self) -> Fraction:
@@ -199,7 +202,8 @@ class AverageSecurity(Demand):
         if not 1 < _settle(self, "phi") < 2:
             raise DemandError(
                 f"AverageSecurity needs 1 < phi < 2; got {_shown(self.phi)}. "
-                "At 1 reports tell nothing and at 2 every design qualifies; try phi = 1.5."
+                "At 1 reports tell nothing and at 2 every design qualifies; try phi = 1.5.",
+                parameter="phi",
             )
 
     def holds_for(self, design: Judged) -> bool:
@@ -220,11 +224,14 @@ class LocalDiversity(Demand):
         except TypeError:
             number = 0
         if number.bit_length() > 63:
-            raise DemandError("LocalDiversity: l has more than 63 bits, and no design as many categories.")
+            raise DemandError(
+                "LocalDiversity: l has more than 63 bits, and no design as many categories.", parameter="l"
+            )
         if number < 2:
             raise DemandError(
                 f"LocalDiversity needs an integer l >= 2; got {self.l!r}. "
-                "A report must leave at least two answers possible."
+                "A report must leave at least two answers possible.",
+                parameter="l",
             )
         object.__setattr__(self, "l", number)
 
@@ -285,12 +292,14 @@ class InformationPrivacy(_ParityDemand):
         if len(points) > MOST_BREAKPOINTS:
             raise DemandError(
                 f"InformationPrivacy: breakpoints may be {MOST_BREAKPOINTS:,} at most; got {len(points):,}. List jumps "
-                "only, not the points of a curve."
+                "only, not the points of a curve.",
+                parameter="breakpoints",
             )
         if not all(1e-12 <= point <= 1 - 1e-12 for point in points):
             raise DemandError(
                 f"InformationPrivacy: breakpoints must lie strictly between 0 and 1 (by 1e-12); got "
-                f"{self.breakpoints!r}. List the places where lower or upper jumps, as in breakpoints=(0.1,)."
+                f"{self.breakpoints!r}. List the places where lower or upper jumps, as in breakpoints=(0.1,).",
+                parameter="breakpoints",
             )
         object.__setattr__(self, "breakpoints", points)
         edges = sorted({0.0, 1.0, *points, *(1 - point for point in points)})

@@ -11,12 +11,14 @@ class MaskwellError(ValueError):
     """Base of all errors that name a mistake in the input.
 
     ``parameter`` is the name of the argument that the error is about, as the function that was called spells it; None
-    where it is about no argument. The command line names its option from it.
+    where it is about no argument. The command line names its option from it. ``message`` is the text as it was given:
+    an :class:`~maskwell.advice.Advice` where it recommends a value for a parameter.
     """
 
     def __init__(self, message: str = "", parameter: str | None = None) -> None:
         # Names and labels of files stand in messages; none of them may act on a terminal or start a line.
         super().__init__(visible(message))
+        self.message = message
         self.parameter = parameter
 
 

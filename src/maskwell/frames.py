@@ -13,7 +13,7 @@ def data_frame(columns: Mapping[str, Any], backend: Backend) -> Any:
     import narwhals as nw
 
     if backend not in get_args(Backend):
-        raise DataError(f"backend must be one of {', '.join(get_args(Backend))}; got {backend!r}.")
+        raise DataError(f"backend must be one of {', '.join(get_args(Backend))}; got {backend!r}.", parameter="backend")
     try:
         return nw.from_dict(columns, backend=backend).to_native()
     except ImportError:

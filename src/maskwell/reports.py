@@ -218,9 +218,10 @@ def _checked_weights(weights: Any, n: int) -> Vector | None:
     try:
         checked = np.asarray(weights, float)
     except (TypeError, ValueError):
-        raise DataError(f"weights must be {n} numbers, one per report.") from None
+        raise DataError(f"weights must be {n} numbers, one per report.", parameter="weights") from None
     if checked.shape != (n,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
         raise DataError(
-            f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}."
+            f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}.",
+            parameter="weights",
         )
     return checked

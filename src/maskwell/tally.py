@@ -55,7 +55,9 @@ class Tally:
             absent = int(reports.missing.sum())
             packed, weights = packed[present], None if weights is None else weights[present]
         if weights is not None and len(packed) and not weights.any():
-            raise DataError("weights are zero for every report that is there; nothing can be weighted.")
+            raise DataError(
+                "weights are zero for every report that is there; nothing can be weighted.", parameter="weights"
+            )
         return Tally(
             design,
             design.codec.count(packed, weights),
@@ -73,15 +75,18 @@ class Tally:
         if per_row.shape != (design.report_count(),):
             raise ReportError(
                 f"counts must hold one count per row of the matrix: expected {design.report_count()}, got shape "
-                f"{per_row.shape}."
+                f"{per_row.shape}.",
+                parameter="counts",
             )
         if per_row.dtype.kind not in "iuf" or not np.isfinite(per_row).all() or (per_row < 0).any():
-            raise ReportError("counts must be numbers >= 0; check for negative or missing entries.")
+            raise ReportError("counts must be numbers >= 0; check for negative or missing entries.", parameter="counts")
         rows = np.flatnonzero(per_row)
         packed = design.pack_rows(rows)
         wrong = design.codec.first_impossible(packed)
         if wrong >= 0:
-            raise ReportError(f"counts has reports in row {rows[wrong]}, which {design.name} cannot produce.")
+            raise ReportError(
+                f"counts has reports in row {rows[wrong]}, which {design.name} cannot produce.", parameter="counts"
+            )
         whole = bool((per_row == np.round(per_row)).all())
         shaped = _exact_count(design, packed, per_row[rows].astype(np.int64 if whole else float))
         kept = _merged([Patterns(packed, per_row[rows])]) if packed.ndim > 1 else None

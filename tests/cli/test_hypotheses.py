@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.cli.output import in_options
+from maskwell.advice import Advice, Setting
+from maskwell.cli.estimate import estimate as estimate_command
+from maskwell.cli.hypotheses import hypothesis
+from maskwell.cli.options import in_options, options_of, said, said_lines
+from maskwell.errors import EstimationError
+from maskwell.inference.summary import summary_lines
 from tests.cli.runs import Run, assert_refused
 
 D = mw.designs
@@ -50,7 +55,7 @@ def test_independence_is_the_library_s(run: Run, method: Any) -> None:
         "files": ["smoker.parquet", "sick.arrow"],
         "randomness": ["seeded"],
         **expected.as_dict(),
-        "advice": in_options(expected.advice),
+        "advice": said(expected.advice, options_of(hypothesis)),
     }
     text = run("test", "independence", "smoker.parquet", "sick.arrow", "--method", method).text
     assert "drawn from a seed" in text
@@ -193,7 +198,9 @@ def test_estimates_are_the_library_s(run: Run, method: Any, name: str) -> None:
     assert found["intervals"] == expected.interval().tolist()
     assert found["interval"] == expected.default_interval
     assert (found["gap"] is None) == (expected.gap is None or not np.isfinite(expected.gap))
-    assert run("estimate", name, "--method", method).text.startswith(in_options(expected.summary()))
+    assert run("estimate", name, "--method", method).text.startswith(
+        said_lines(summary_lines(expected, 0.95), options_of(estimate_command))
+    )
 
 
 def test_a_joint_file_is_estimated(run: Run) -> None:
@@ -253,11 +260,24 @@ def test_one_step_that_is_not_determined_says_which_option_helps(run: Run) -> No
 @pytest.mark.parametrize(
     ("library", "command_line"),
     [
-        ("pass permutations=999.", "pass --permutations 999."),
-        ("use method='one-step', or", "use --method one-step, or"),
-        ("or interval(method='profile')", "or --interval profile"),
-        ("got k=3 and epsilon=1", "got k=3 and epsilon=1"),
+        (Advice("pass ", Setting("permutations", 999), "."), "pass --permutations 999."),
+        (Advice("use ", Setting("method", "one-step"), ", or"), "use --method one-step, or"),
+        (Advice("or ", Setting("method", "profile", call="interval")), "or --interval profile"),
+        (Advice("got k=3 and ", Setting("epsilon", 1)), "got k=3 and epsilon=1"),
+        ("plain words with permutations=999", "plain words with permutations=999"),
     ],
 )
 def test_remedies_in_the_words_of_the_command_line(library: str, command_line: str) -> None:
-    assert in_options(library) == command_line
+    options = options_of(hypothesis) | options_of(estimate_command)
+    assert said(library, options) == command_line
+    assert in_options(EstimationError(library), options) == command_line
+
+
+@pytest.mark.parametrize("words", ["pass {}", "{} would do", "so few reports ask for more shuffles ({})"])
+def test_rewording_does_not_lose_the_option(words: str) -> None:
+    """Whatever the sentence is, the option comes from what it is about."""
+    before, after = words.split("{}")
+    advice = Advice(before, Setting("permutations", 999), after)
+    assert said(advice, options_of(hypothesis)) == words.format("--permutations 999")
+    error = EstimationError(words.format("this"), parameter="permutations")
+    assert in_options(error, options_of(hypothesis)).startswith("--permutations")

@@ -61,7 +61,9 @@ class BreachRegion:
 
     def __post_init__(self) -> None:
         if not self.gamma >= 1:
-            raise DemandError(f"gamma must be at least 1 (a report that ignores the truth); got {self.gamma}.")
+            raise DemandError(
+                f"gamma must be at least 1 (a report that ignores the truth); got {self.gamma}.", parameter="gamma"
+            )
 
     def upper(self, prior: Any) -> Any:
         """The largest belief to which a report can lift this one; arrays are taken entry by entry."""
@@ -111,7 +113,7 @@ def demand_curves(demand: Demand) -> tuple[BreachCurve, BreachCurve, tuple[float
 def _beliefs(prior: Any) -> Vector:
     p = np.asarray(prior, float)
     if not ((p >= 0) & (p <= 1)).all():
-        raise DemandError("prior must lie between 0 and 1: it is a probability.")
+        raise DemandError("prior must lie between 0 and 1: it is a probability.", parameter="prior")
     return p
 
 

@@ -156,7 +156,9 @@ def _categories(design: Design | None, sampler: object, k: int | None) -> int:
             f"sampler must be a design or a function of an array of true codes; got {type(sampler).__name__}."
         )
     if k is None or k < 2:
-        raise DesignError(f"k must be the number of true codes, at least 2, that the function takes; got {k}.")
+        raise DesignError(
+            f"k must be the number of true codes, at least 2, that the function takes; got {k}.", parameter="k"
+        )
     return k
 
 
@@ -164,9 +166,12 @@ def _refuse_nonsense(k: int, n: int, claimed: float | None, confidence: float) -
     if n < 20 * k:
         raise DesignError(f"n must be at least {20 * k}, 20 draws per category; got {n}. Try n = {2000 * k} or more.")
     if not 0 < confidence < 1:
-        raise DesignError(f"confidence must lie between 0 and 1; got {confidence}. The false-alarm rate is the rest.")
+        raise DesignError(
+            f"confidence must lie between 0 and 1; got {confidence}. The false-alarm rate is the rest.",
+            parameter="confidence",
+        )
     if claimed is not None and not claimed >= 0:
-        raise DesignError(f"claimed must be an epsilon of at least 0; got {claimed}.")
+        raise DesignError(f"claimed must be an epsilon of at least 0; got {claimed}.", parameter="claimed")
 
 
 def _masker(design: Design, seed: int | None) -> Sampler:

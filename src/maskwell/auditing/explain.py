@@ -51,7 +51,9 @@ def explain(design: Design, audience: Audience = "respondent") -> Explanation:
     """
     require_design(design)
     if audience not in get_args(Audience):
-        raise DesignError(f"audience must be one of {', '.join(get_args(Audience))}; got {audience!r}.")
+        raise DesignError(
+            f"audience must be one of {', '.join(get_args(Audience))}; got {audience!r}.", parameter="audience"
+        )
     writers: dict[str, Callable[[Design], Iterator[Sentence]]] = {
         "respondent": _respondent,
         "interviewer": _interviewer,

@@ -18,18 +18,26 @@ def read_prior(prior: Any, design: Design) -> Vector | None:
         return None
     if isinstance(prior, Mapping):
         if set(prior) != set(design.categories):
-            raise DesignError(f"prior must name each of the {design.k} categories once; others or too few are named.")
+            raise DesignError(
+                f"prior must name each of the {design.k} categories once; others or too few are named.",
+                parameter="prior",
+            )
         prior = [prior[label] for label in design.categories]
     try:
         weights = np.asarray([float(w) for w in prior])
     except (TypeError, ValueError):
-        raise DesignError("prior must be numbers, one per category, or a mapping from label to number.") from None
+        raise DesignError(
+            "prior must be numbers, one per category, or a mapping from label to number.", parameter="prior"
+        ) from None
     if weights.shape != (design.k,):
-        raise DesignError(f"prior must have {design.k} entries, one per category; got {len(weights)}.")
+        raise DesignError(
+            f"prior must have {design.k} entries, one per category; got {len(weights)}.", parameter="prior"
+        )
     total = math.fsum(weights)
     if not (weights >= 0).all() or not abs(total - 1) <= _SUM_TOLERANCE:
         raise DesignError(
             f"prior must be non-negative and sum to 1; its least entry is {weights.min():.6g} and its sum {total:.9g}. "
-            "Divide counts by their sum."
+            "Divide counts by their sum.",
+            parameter="prior",
         )
     return weights / total

@@ -24,7 +24,6 @@ from maskwell.cli.estimate import estimate
 from maskwell.cli.hypotheses import hypothesis
 from maskwell.cli.mask import mask
 from maskwell.cli.options import naming_options
-from maskwell.cli.output import in_options
 from maskwell.cli.plan import plan
 from maskwell.cli.release import release
 from maskwell.cli.risk import risk
@@ -107,7 +106,7 @@ def _run(args: Sequence[str] | None) -> int:
         where = error.ctx.command_path if getattr(error, "ctx", None) else "maskwell"
         return _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
     except MaskwellError as error:
-        return _fail(in_options(str(error)))
+        return _fail(str(error))
     except typer.Abort:
         return _interrupted()
     except SystemExit as stop:

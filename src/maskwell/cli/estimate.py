@@ -12,13 +12,13 @@ import typer
 
 from maskwell.cli.audit import about
 from maskwell.cli.joint_files import side_by_side
+from maskwell.cli.options import options_of, said_lines
 from maskwell.cli.output import (
     STANDARD,
     CommandError,
     JsonOption,
     check_output,
     emit_json,
-    in_options,
     progress,
     save,
 )
@@ -97,6 +97,7 @@ def estimate(
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
     """
     from maskwell.inference import estimate as estimate_from
+    from maskwell.inference.summary import summary_lines
 
     _refuse_contradictions(reports, level, table, plot, json)
     tally, drawn = _joint_tally(reports) if joint else _tally(reports, method.needs_patterns)
@@ -123,7 +124,7 @@ def estimate(
             typer.echo(_SIMULATED, err=True)
     else:
         if kind == result.default_interval and not simultaneous:
-            typer.echo(in_options(result.summary(level)))
+            typer.echo(said_lines(summary_lines(result, level), options_of(estimate)))
         else:
             from maskwell.views.tables import estimate_view, show
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maskwell.cli.joint_files import side_by_side
-from maskwell.cli.output import CommandError, JsonOption, emit_json, in_options
+from maskwell.cli.options import options_of, said, said_lines
+from maskwell.cli.output import CommandError, JsonOption, emit_json
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -71,9 +72,9 @@ def hypothesis(
     if json:
         drawn = sorted({file.randomness for file in files})
         about = {"question": question.value, "files": [path.name for path in reports], "randomness": drawn}
-        emit_json({**about, **result.as_dict(), "advice": in_options(result.advice)})
+        emit_json({**about, **result.as_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
-    typer.echo(in_options(str(result)))
+    typer.echo(said_lines(result.lines(), options_of(hypothesis)))
     typer.echo(_verdict(question, result.p_value))
     if any(is_simulated(file.randomness) for file in files):
         typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")

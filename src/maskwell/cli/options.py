@@ -1,20 +1,33 @@
-"""Which option of a command an error is about: the library names its parameter, the command line the option."""
+"""Which option an error or an advice is about: the library names its parameter, the command line the option."""
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
+from maskwell.advice import Advice, Setting
 from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
+from maskwell.plain_text import visible, visible_lines
 
 # Parameters of the library that an option stands for under another name.
-ALIASES = {"of": "--variance", "population_size": "--population", "l": "--diversity"}
+_ALIASES = {
+    "of": "--variance",
+    "population_size": "--population",
+    "l": "--diversity",
+    "exempt": "--exempt",
+    "columns": "--pram",
+    "key": "--key-file",
+    "question": "--survey",
+    "interval": "--interval",
+}
+# Options that are switches: the value that they stand for.
+_SWITCHES = {"--merge": "merge"}
 
 
 def options_of(command: Callable[..., Any]) -> dict[str, str]:
     """The options of a command by the parameter of the library that they set."""
-    found = {}
+    found: dict[str, str] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         # Inside Annotated the first declaration of an option stands where its default would.
         extras = get_args(parameter.annotation)[1:]
@@ -22,11 +35,31 @@ def options_of(command: Callable[..., Any]) -> dict[str, str]:
         option = next((text for text in declared if str(text).startswith("--")), None)
         if option is not None:
             found[name] = found[option.removeprefix("--").replace("-", "_")] = option
-    return found | {name: option for name, option in ALIASES.items() if option in found.values()}
+    return {name: option for name, option in _ALIASES.items() if option in found.values()} | found
+
+
+def said(text: str, options: Mapping[str, str]) -> str:
+    """A text of the library with the settings that it recommends as options.
+
+    >>> said(Advice("pass ", Setting("permutations", 999)), {"permutations": "--permutations"})
+    'pass --permutations 999'
+    """
+
+    def as_option(setting: Setting) -> str | None:
+        option = options.get(setting.call or setting.parameter)
+        alone = setting.value is None or (option is not None and _SWITCHES.get(option) == setting.value)
+        return option if alone or option is None else f"{option} {setting.value}"
+
+    return text.told(as_option) if isinstance(text, Advice) else str(text)
+
+
+def said_lines(lines: Iterable[str], options: Mapping[str, str]) -> str:
+    """The same for the lines of a text."""
+    return visible_lines(said(line, options) for line in lines)
 
 
 def in_options(error: MaskwellError, options: Mapping[str, str]) -> str:
-    """The message of an error with the option that it is about.
+    """The message of an error, with the option that it is about and those that it recommends.
 
     >>> from maskwell.errors import DataError
     >>> in_options(DataError("na 'x' is a category.", parameter="na"), {"na": "--na"})
@@ -34,7 +67,7 @@ def in_options(error: MaskwellError, options: Mapping[str, str]) -> str:
     >>> in_options(DataError("that is a category.", parameter="na"), {"na": "--na"})
     '--na: that is a category.'
     """
-    text, option = str(error), options.get(error.parameter or "")
+    text, option = visible(said(error.message, options)), options.get(error.parameter or "")
     if option is None or option in text:
         return text
     rest = text.removeprefix(str(error.parameter))

@@ -4,7 +4,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,22 +22,8 @@ STANDARD = "-"
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 
 
-# Remedies that the library names as arguments and the command line offers as options.
-_INTERVAL = re.compile(r"interval\(method='([\w-]+)'\)")
-_ARGUMENT = re.compile(r"\b(method|permutations)='?([\w-]+)'?")
-
-
 class CommandError(MaskwellError):
     """Options that do not go together, or name something that is not there."""
-
-
-def in_options(text: str) -> str:
-    """A message of the library in the words of the command line.
-
-    >>> in_options("pass permutations=999, or use method='linear'")
-    'pass --permutations 999, or use --method linear'
-    """
-    return _ARGUMENT.sub(r"--\1 \2", _INTERVAL.sub(r"--interval \1", text))
 
 
 def emit_json(content: Any) -> None:

@@ -1,8 +1,6 @@
 """``maskwell release``: from a microdata file and a limit to a file that may be given away."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -12,7 +10,6 @@ import typer
 from maskwell.cli.inputs import number
 from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
-from maskwell.errors import MaskwellError
 from maskwell.tables.encoded import EncodedTable, encoded
 
 
@@ -159,20 +156,20 @@ def release(
         {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
         {"--replay": replay},
     )
-    with progress(f"releasing {data.name}", _STAGES) as show, _in_options():
+    with progress(f"releasing {data.name}", _STAGES) as show:
         file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
         show(1)
         chance = _chance(file, key_file, ids, seed)
-        file.require(names_from(drop), "--drop")
+        file.require(names_from(drop), "drop")
         used = [name for names in (keys, pram, strata, along) for name in names_from(names)]
         _refuse_needed(names_from(drop), [*used, together])
         file = file.without(names_from(drop))
         columns = encoded(file)
-        file.require(names_from(accept), "--accept")
+        file.require(names_from(accept), "accept")
         tables = [spec_from([text], columns, "--variance") for text in variance or ()]
         if method == "--keys":
             asked = _limit(columns, keys, xi, (within, exempt), merge, together)
-            file.require(names_from(along), "--along")
+            file.require(names_from(along), "along")
             formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
             asked = replace(asked, **formed, along=tuple(names_from(along)))
             done = limit(columns, asked, chance, dry_run, lambda share: show(1 + share))
@@ -197,18 +194,6 @@ def release(
         emit_json(content)
     else:
         typer.echo(content)
-
-
-@contextmanager
-def _in_options() -> Iterator[None]:
-    """Messages of the library name its parameters; here they have the names of options."""
-    try:
-        yield
-    except MaskwellError as error:
-        text = str(error)
-        for words, option in _OPTIONS.items():
-            text = re.sub(words, option, text)
-        raise CommandError(text, error.parameter) from None
 
 
 def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool) -> None:
@@ -259,7 +244,7 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
         raise CommandError("--key-file and --ids go together: give both, or neither.")
     if key_file is None or ids is None:
         return Chance(seed=seed)
-    file.require([ids], "--ids")
+    file.require([ids], "ids")
     return Chance(key_file.read_bytes(), file.values(ids), seed)
 
 
@@ -269,8 +254,8 @@ def _limit(
     from maskwell.cli.release_methods import Limit
 
     columns, (within, exempt) = names_from(keys), cuts
-    table.native.require(columns, "--keys")
-    table.native.require([together] if together else [], "--together")
+    table.native.require(columns, "keys")
+    table.native.require([together] if together else [], "together")
     spared = spec_from(exempt, table, "--exempt", grouped=False)
     return Limit(columns, number(xi or "", "--xi"), spec_from(within, table, "--within"), spared, merge, together)
 
@@ -281,8 +266,8 @@ def _steps(
     from maskwell.cli.release_methods import Steps
 
     columns, by = names_from(pram), names_from(strata)
-    table.native.require(columns, "--pram")
-    table.native.require(by, "--strata")
+    table.native.require(columns, "pram")
+    table.native.require(by, "strata")
     spared = spec_from(exempt, table, "--exempt", grouped=False) or {}
     if spared and (list(spared) != columns or spared[columns[0]] is None):
         raise CommandError("with --pram, --exempt lists categories of its one column: --exempt area=north|south.")
@@ -353,13 +338,3 @@ def _write(
 
 
 _STAGES = 4
-_OPTIONS = {
-    "^(within|exempt|keys|blocks|along) ": r"--\1 ",
-    "^block_size(?=[= ])": "--block-size",
-    'blocks="mixed"': "--blocks mixed",
-    "^of ": "--variance ",
-    'pass merge="merge"': "add --merge",
-    r"Use least_diagonal, which raises it where needed, ask .*": "Use --least-diagonal, which raises it where needed.",
-    "raise the diagonal, or use invariant=False": "or raise the diagonal",
-    "zeros, which never does, or invariant=False": "zeros",
-}

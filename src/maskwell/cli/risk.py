@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
+from maskwell.cli.options import options_of, said_lines
 from maskwell.cli.output import JsonOption, emit_json, progress, save
 from maskwell.cli.pages import HtmlOption, check_page
 from maskwell.microdata import Microdata
@@ -44,6 +45,7 @@ def risk(
     """
     from maskwell.microdata import read
     from maskwell.risk import assess
+    from maskwell.risk.summary import summary_lines
 
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
@@ -69,18 +71,18 @@ def risk(
     if json:
         emit_json(figures)
     else:
-        typer.echo(report.summary().replace("weights= or population_size=", "--weights or --population"))
+        typer.echo(said_lines(summary_lines(report), options_of(risk)))
         if html is not None:
             typer.echo(f"The report is in {html}.")
 
 
 def _needed(found: Microdata, keys: list[str], sensitive: list[str], weights: str | None) -> Any:
     """The needed columns as an Arrow table."""
-    found.require(keys, "--keys")
-    found.require(sensitive, "--sensitive")
+    found.require(keys, "keys")
+    found.require(sensitive, "sensitive")
     table = found.table.select(list(dict.fromkeys([*keys, *sensitive])))
     if weights is not None:
-        found.require([weights], "--weights")
+        found.require([weights], "weights")
         if weights not in table.column_names:
             table = table.append_column(weights, found.values(weights))
     return table

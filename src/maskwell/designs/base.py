@@ -76,7 +76,7 @@ class Design(ABC):
 
     def _check_categories(self) -> None:
         if as_labels(self.categories) != self.categories:
-            raise DesignError("categories must be a tuple of labels.")
+            raise DesignError("categories must be a tuple of labels.", parameter="categories")
 
     @property
     def k(self) -> int:
@@ -273,7 +273,9 @@ class Design(ABC):
         source.check_answers()
         reports = self._mask(values, source, missing, first=0)
         if len(reports) and reports.missing is not None and reports.missing.all():
-            raise DataError(f"values are missing in all {len(reports)} rows; there is nothing to mask.")
+            raise DataError(
+                f"values are missing in all {len(reports)} rows; there is nothing to mask.", parameter="values"
+            )
         return reports
 
     def mask_batches(

@@ -112,7 +112,7 @@ def kuk(
     if len(labels) != 2:
         raise DesignError(f"kuk asks a yes/no question and needs 2 categories; got {len(labels)}.")
     if fraction(draws, "draws", DesignError).denominator != 1 or draws < 1:
-        raise DesignError(f"draws must be a whole number of cards >= 1; got {draws}.")
+        raise DesignError(f"draws must be a whole number of cards >= 1; got {draws}.", parameter="draws")
     chances = _chance(red_if_yes, "red_if_yes"), _chance(red_if_no, "red_if_no")
     if chances[0] == chances[1]:
         raise DesignError(

@@ -205,7 +205,8 @@ def _one(k: int, construction: str) -> _Known:
     if not named:
         raise DesignError(
             f"construction={construction!r} is no entry of the catalogue with {k} to {2 * k + 16} points; "
-            f"catalogue({2 * k + 16}, {k}) lists them."
+            f"catalogue({2 * k + 16}, {k}) lists them.",
+            parameter="construction",
         )
     return _Known(k, named[:1])
 

@@ -146,7 +146,10 @@ class SetCodec(Codec):
 
     def pack(self, report: Any) -> Packed:
         if not isinstance(report, _LISTED) and not self.single:
-            raise ReportError(f"report must be a set of categories; got {report!r}. Pass for example {{{report!r}}}.")
+            raise ReportError(
+                f"report must be a set of categories; got {report!r}. Pass for example {{{report!r}}}.",
+                parameter="report",
+            )
         members = frozenset(report if isinstance(report, _LISTED) else [report])
         if not members <= set(self.categories):
             raise ReportError(f"report {report!r} holds what is no category of the design.")

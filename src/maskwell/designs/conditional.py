@@ -282,7 +282,9 @@ def independent(categories: Iterable[Any] | int, *, question_probs: Mapping[Any,
         )
     chances = _chances(labels, question_probs, "question_probs", 2, k - 2)
     if not chances:
-        raise DesignError("question_probs must give at least one set a positive probability.")
+        raise DesignError(
+            "question_probs must give at least one set a positive probability.", parameter="question_probs"
+        )
     total = sum(chances.values(), Fraction(0))
     asked = dict(zip(chances, largest_remainder([p / total for p in chances.values()]), strict=True))
     if not all(asked.values()):

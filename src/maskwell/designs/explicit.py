@@ -93,7 +93,7 @@ def collapse(
     listed = [c for members in parts.values() for c in members]
     if sorted(map(repr, listed)) != sorted(map(repr, labels)):
         odd = tuple(set(labels) ^ set(listed)) or tuple(c for c, times in Counter(listed).items() if times > 1)
-        raise DesignError(f"groups must hold each category exactly once; look at {shown(odd)}.")
+        raise DesignError(f"groups must hold each category exactly once; look at {shown(odd)}.", parameter="groups")
     group = {c: position for position, members in enumerate(parts.values()) for c in members}
     rows = tuple(tuple(int(group[c] == position) for c in labels) for position in range(len(parts)))
     return MatrixDesign(labels, rows, 1, tuple(parts), name="collapse", parameters={"groups": parts})

@@ -117,7 +117,10 @@ class ProductDesign(Design):
         d = len(self.parts)
         if isinstance(table, np.ndarray):
             if table.ndim != 2 or table.shape[1] != d:
-                raise DataError(f"values must be an n x {d} array, a column per variable; got shape {table.shape}.")
+                raise DataError(
+                    f"values must be an n x {d} array, a column per variable; got shape {table.shape}.",
+                    parameter="values",
+                )
             return [table[:, i] for i in range(d)]
         if isinstance(table, (list, tuple)):
             if not all(isinstance(row, (list, tuple)) and len(row) == d for row in table):

@@ -204,7 +204,10 @@ def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> 
     for a, w in zip(basis, solve([[int(j in a) for a in basis] for j in range(k)], left), strict=True):
         weights[a] = int(w)
     if min(weights.values()) <= 0:
-        raise DesignError("subset_probs are too small or too unequal to be given in integers; pass fractions.")
+        raise DesignError(
+            "subset_probs are too small or too unequal to be given in integers; pass fractions.",
+            parameter="subset_probs",
+        )
     return weights, total
 
 

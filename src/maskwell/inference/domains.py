@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix, Method, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.linear import LinearEstimate, as_tally, estimate
@@ -47,7 +48,9 @@ def estimate_totals(tally: Tally | Reports, method: Method = "linear") -> Totals
         raise EstimationError("totals need sampling weights of at least 2 reports: use reports.tally(weights=...).")
     hajek = estimate(counted, method)
     if not isinstance(hajek, LinearEstimate):
-        raise EstimationError("totals come from the linear estimators; use method='linear' or 'moments'.")
+        raise EstimationError(
+            Advice("totals come from the linear estimators; use ", Setting("method", "linear"), " or 'moments'.")
+        )
     total, squares = _weight(counted.counts), _weight(counted.squares)
     p, q = hajek.moment_points
     spread = squares * hajek.scores.second_moment(q) - total**2 / counted.n * np.outer(p, p)
@@ -117,12 +120,15 @@ def _grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[
     import pyarrow.compute as pc
 
     if missing not in ("refuse", "keep"):
-        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.')
+        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.', parameter="missing")
     column = as_arrow(groups)
     if column is None or pa.types.is_nested(column.type):
-        raise DataError("groups must be one column of labels of one type, one per report; cast the column first.")
+        raise DataError(
+            "groups must be one column of labels of one type, one per report; cast the column first.",
+            parameter="groups",
+        )
     if len(column) != n:
-        raise DataError(f"groups must hold one label per report: expected {n}, got {len(column)}.")
+        raise DataError(f"groups must hold one label per report: expected {n}, got {len(column)}.", parameter="groups")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string_view(column.type):
@@ -132,7 +138,8 @@ def _grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[
     if n_absent and missing == "refuse":
         raise DataError(
             f"groups are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
-            'pass missing="keep" to make a group of them (under None), or leave those rows out.'
+            'pass missing="keep" to make a group of them (under None), or leave those rows out.',
+            parameter="groups",
         )
     encoded = pc.if_else(absent, pa.scalar(None, column.type), column).dictionary_encode()
     rank = np.empty(len(encoded.dictionary) + 1, np.int64)

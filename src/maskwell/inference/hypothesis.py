@@ -48,9 +48,13 @@ class HypothesisTest:
         divided = f" after division by {self.mean:.4f}" if abs(self.mean - 1) >= 1e-4 else ""
         return f"chi-square, {self.df:.4g} df{divided}"
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The lines of the summary."""
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
-        return visible_lines(line for line in (text, self.choice, self.advice) if line)
+        return [line for line in (text, self.choice, self.advice) if line]
+
+    def __str__(self) -> str:
+        return visible_lines(self.lines())
 
     def summary(self) -> str:
         """The result in plain text: the same as ``str``."""

@@ -30,10 +30,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from maskwell.advice import Advice
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import HypothesisTest
 from maskwell.inference.independence_score import ScoreTest
-from maskwell.inference.independence_statistics import STATISTICS, Pairs, two_variables
+from maskwell.inference.independence_statistics import SHUFFLED, STATISTICS, Pairs, two_variables
 from maskwell.inference.weighted_chi_squares import weighted_chi_square_tail
 from maskwell.reports import Reports
 from maskwell.sampling.permutation import shuffled_tables
@@ -63,9 +64,11 @@ def independence_test(
     (40.0, 1, True)
     """
     if method not in get_args(Kind):
-        raise EstimationError(f"method must be one of {', '.join(get_args(Kind))}; got {method!r}.")
+        raise EstimationError(f"method must be one of {', '.join(get_args(Kind))}; got {method!r}.", parameter="method")
     if permutations is not None and (not isinstance(permutations, int) or permutations < 0):
-        raise EstimationError(f"permutations must be a whole number >= 0; got {permutations!r}. 999 is usual.")
+        raise EstimationError(
+            f"permutations must be a whole number >= 0; got {permutations!r}. 999 is usual.", parameter="permutations"
+        )
     counted = two_variables(tally)
     if method == "score":
         return _score_test(ScoreTest(counted), permutations, seed)
@@ -88,7 +91,7 @@ def _score_test(test: ScoreTest, permutations: int | None, seed: int | None) -> 
         chosen = _explained(test.n, ratio, permutations)
         seed = _OWN_SEED if seed is None else seed
     elif not permutations and not close:
-        advice = "the law is a rough one for so few or so uneven reports; pass permutations=999"
+        advice = Advice("the law is a rough one for so few or so uneven reports; pass ", SHUFFLED)
     df = int(np.count_nonzero(test.weights > 1e-9 * test.weights.max(initial=0.0)))
     if permutations:
         p_value = _share_beyond(test.statistic, test.shuffled(permutations, seed))

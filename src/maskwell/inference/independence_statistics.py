@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import chi_square_tail, most_likely, pool
@@ -25,6 +26,7 @@ ENOUGH = 10.0  # open answers that the rarest pair of categories must be worth f
 _MOST_CELLS = 1_000_000
 _MOST_PAIRS = 50_000_000
 _FLOOR = 1e-12
+_SCORE, SHUFFLED = Setting("method", "score"), Setting("permutations", 999)
 _LARGE_COUNT = 50.0
 
 
@@ -61,8 +63,12 @@ class Pairs:
             distinct.append(keys)
         if len(distinct[0]) * len(distinct[1]) > _MOST_PAIRS:
             raise EstimationError(
-                f"there are {len(distinct[0]):,} x {len(distinct[1]):,} pairs of different reports, too many for this "
-                "statistic; use method='score'."
+                Advice(
+                    f"there are {len(distinct[0]):,} x {len(distinct[1]):,} pairs of different reports, too many for "
+                    "this statistic; use ",
+                    _SCORE,
+                    ".",
+                )
             )
         table = np.zeros((len(distinct[0]), len(distinct[1])), np.int64)
         np.add.at(table, tuple(codes), kept.counts.astype(np.int64))
@@ -189,11 +195,13 @@ def _deviance_table() -> tuple[Vector, Vector]:
     return grid, np.append(0.0, means)
 
 
-_RARE = (
-    "some pairs of categories are rare for this design and sample: the test is conservative; use method='score' or "
-    "pass permutations=999"
+_RARE = Advice(
+    "some pairs of categories are rare for this design and sample: the test is conservative; use ",
+    _SCORE,
+    " or pass ",
+    SHUFFLED,
 )
-_POOLED = "sparse cells were pooled: the test is conservative; use method='score' or pass permutations=999"
+_POOLED = Advice("sparse cells were pooled: the test is conservative; use ", _SCORE, " or pass ", SHUFFLED)
 
 
 def _moment_ratio(pairs: Pairs) -> Statistic:
@@ -211,7 +219,7 @@ def _moment_ratio(pairs: Pairs) -> Statistic:
 
 
 def _no_tail(*_: Any) -> float:
-    raise EstimationError("lrt-moments has no known distribution; pass permutations=999, or use lrt or pearson.")
+    raise EstimationError(Advice("lrt-moments has no known distribution; pass ", SHUFFLED, ", or use lrt or pearson."))
 
 
 def _inside(estimate: Vector) -> Vector:

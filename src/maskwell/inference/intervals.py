@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix
 from maskwell.errors import EstimationError
 
@@ -29,7 +30,9 @@ def normal_quantile(level: float) -> float:
     from scipy.special import ndtri
 
     if not 0 < level < 1:
-        raise EstimationError(f"level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.")
+        raise EstimationError(
+            f"level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.", parameter="level"
+        )
     return float(ndtri(0.5 + level / 2))
 
 
@@ -73,9 +76,13 @@ def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
     if chances is None or estimate.tally.squares is not None:
         why = "weights are used" if chances is not None else "its reports vary in size or number"
         raise EstimationError(
-            f"clopper-pearson needs binomial counts, which {estimate.design.name} with "
-            f"method={estimate.method!r} does not have "
-            f"({why}); use wilson, or for sets of several sizes method='moments'."
+            Advice(
+                f"clopper-pearson needs binomial counts, which {estimate.design.name} with ",
+                Setting("method", estimate.method),
+                f" does not have ({why}); use wilson, or for sets of several sizes ",
+                Setting("method", "moments"),
+                ".",
+            )
         )
     given, other = chances
     n = estimate.n

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.information import Inverse, invert
@@ -33,6 +34,8 @@ from maskwell.tally import Tally
 Kind = Literal["wald", "profile", "bootstrap"]
 KINDS = ("wald", "profile", "bootstrap")
 _MOST_CELLS = 1 << 27
+_PROFILE = Setting("method", "profile", call="interval")
+_LIKELIHOOD = Setting("method", "likelihood")
 _SAFE_CHANCE = 0.1
 _LARGE_TABLE = 300
 
@@ -51,8 +54,12 @@ def estimate_likelihood(tally: Tally, method: str) -> LikelihoodEstimate:
     best = maximise(sample.rows, sample.counts, start)
     if best.gap > tolerance(tally.n):
         raise EstimationError(
-            f"the likelihood was not maximised: after {best.turns} turns the gap is {best.gap:.3g}, above "
-            f"{tolerance(tally.n):.3g}; use method='linear' and please report this design and tally."
+            Advice(
+                f"the likelihood was not maximised: after {best.turns} turns the gap is {best.gap:.3g}, above "
+                f"{tolerance(tally.n):.3g}; use ",
+                Setting("method", "linear"),
+                " and please report this design and tally.",
+            )
         )
     return kind(tally, method, best, best.proportions)
 
@@ -73,8 +80,12 @@ class Sample:
         seen = counts > 0
         if np.count_nonzero(seen) * design.k > _MOST_CELLS and not design.channel.sizes:
             raise EstimationError(
-                f"{np.count_nonzero(seen)} distinct reports on {design.k} categories are too many for a likelihood; "
-                "use method='linear'."
+                Advice(
+                    f"{np.count_nonzero(seen)} distinct reports on {design.k} categories are too many for a "
+                    "likelihood; use ",
+                    Setting("method", "linear"),
+                    ".",
+                )
             )
         scale = tally.n / counts.sum()
         return Sample(
@@ -199,8 +210,12 @@ class LikelihoodEstimate(Estimate):
         """The covariance of the estimated proportions, as if none of them were at the boundary."""
         if self.undetermined:
             raise EstimationError(
-                f"these reports do not determine the proportions of {shown(self.undetermined)}, so there is no "
-                "covariance; use standard_errors, contrast, or interval(method='profile')."
+                Advice(
+                    f"these reports do not determine the proportions of {shown(self.undetermined)}, so there is no "
+                    "covariance; use standard_errors, contrast, or ",
+                    _PROFILE,
+                    ".",
+                )
             )
         return self._spread
 
@@ -243,24 +258,30 @@ class LikelihoodEstimate(Estimate):
 
             return bootstrap_limits(self, level, seed)
         if self.method == "one-step":
-            raise EstimationError("profile intervals belong to the maximum; use method='likelihood', or wald limits.")
+            raise EstimationError(
+                Advice("profile intervals belong to the maximum; use ", _LIKELIHOOD, ", or wald limits.")
+            )
         from maskwell.inference.profile import profile_limits
 
         return profile_limits(self, level)
 
     def remarks(self) -> list[str]:
-        lines = [f"{self._certificate()}; covariance from the {self.cov_type}"]
+        lines: list[str] = [Advice(*self._certificate(), f"; covariance from the {self.cov_type}")]
         if self.at_zero:
             outside = " or below" if self.method == "one-step" else ""
             lines.append(
-                f"estimated at 0{outside}: {shown(self.at_zero)}; standard errors and Wald limits do not hold there: "
-                "use interval(method='profile') of the likelihood estimate"
+                Advice(
+                    f"estimated at 0{outside}: {shown(self.at_zero)}; standard errors and Wald limits do not hold "
+                    "there: use ",
+                    _PROFILE,
+                    " of the likelihood estimate",
+                )
             )
         if self.undetermined:
             lines.append(f"not determined by these reports (one maximum of many): {shown(self.undetermined)}")
         return lines
 
-    def _certificate(self) -> str:
+    def _certificate(self) -> tuple[str | Setting, ...]:
         if math.isinf(self.gap):
-            return "the step left the proportions under which all reports are possible: use method='likelihood'"
-        return f"log-likelihood within {self.gap:.2g} of its maximum"
+            return "the step left the proportions under which all reports are possible: use ", _LIKELIHOOD
+        return (f"log-likelihood within {self.gap:.2g} of its maximum",)

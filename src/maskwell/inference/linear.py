@@ -51,7 +51,9 @@ def estimate(
         return estimate_likelihood(as_tally(tally, patterns=True), method)
     counted = as_tally(tally)
     if method not in METHODS:
-        raise EstimationError(f"method must be one of {', '.join(METHODS + LIKELIHOOD_METHODS)}; got {method!r}.")
+        raise EstimationError(
+            f"method must be one of {', '.join(METHODS + LIKELIHOOD_METHODS)}; got {method!r}.", parameter="method"
+        )
     linear = cast(Method, method)
     if counted.design.variables:
         from maskwell.inference.joint import estimate_joint

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.information import invert
@@ -26,7 +27,11 @@ def one_step(rows: Rows, counts: Vector, start: Vector) -> Maximum:
     inverse = invert(weighted_products(rows, counts / chance**2, np.arange(k)))
     if inverse.unknown.size:
         raise EstimationError(
-            "one-step needs reports that determine every proportion, which these do not; use method='likelihood'."
+            Advice(
+                "one-step needs reports that determine every proportion, which these do not; use ",
+                Setting("method", "likelihood"),
+                ".",
+            )
         )
     proportions = start + inverse.matrix @ weighted_sum(rows, counts / chance, k)
     then = chances(rows, proportions)

@@ -83,7 +83,9 @@ def _population(design: Design, proportions: Vector | Estimate | None) -> Vector
         return project(proportions.proportions)
     population = np.asarray(proportions, float)
     if population.shape != (design.k,) or not (population >= 0).all() or abs(population.sum() - 1) > _SUM_TOLERANCE:
-        raise EstimationError(f"proportions must be {design.k} numbers >= 0 that sum to 1, one per category.")
+        raise EstimationError(
+            f"proportions must be {design.k} numbers >= 0 that sum to 1, one per category.", parameter="proportions"
+        )
     return population
 
 

@@ -208,7 +208,8 @@ def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     vector = np.asarray(scores, float)
     if vector.shape != (design.k,) or not np.isfinite(vector).all():
         raise EstimationError(
-            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score."
+            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
+            parameter="scores",
         )
     return vector
 

@@ -17,9 +17,14 @@ _ROWS = 20
 
 
 def summarize(estimate: Estimate, level: float) -> str:
-    """The lines of ``Estimate.summary``."""
+    """The text of ``Estimate.summary``."""
+    return visible_lines(summary_lines(estimate, level))
+
+
+def summary_lines(estimate: Estimate, level: float) -> list[str]:
+    """Its lines, some of which are advice."""
     design, tally = estimate.design, estimate.tally
-    lines = [
+    return [
         f"{estimate.method} estimate from {estimate.n:,.0f} reports"
         + (f" ({tally.missing:,} missing)" if tally.missing else "")
         + (f", weighted: worth {estimate.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
@@ -34,7 +39,6 @@ def summarize(estimate: Estimate, level: float) -> str:
         *_noise(estimate),
         *estimate.remarks(),
     ]
-    return visible_lines(lines)
 
 
 def _simulated(estimate: Estimate) -> list[str]:

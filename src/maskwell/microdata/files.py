@@ -134,7 +134,9 @@ def _arrow_table(table: Any) -> Any:
         try:
             table = nw.from_native(table, eager_only=True).to_arrow()
         except TypeError:
-            raise DataError(f"data must be microdata or a data frame; got {type(table).__name__}.") from None
+            raise DataError(
+                f"data must be microdata or a data frame; got {type(table).__name__}.", parameter="data"
+            ) from None
     return table.unify_dictionaries().combine_chunks()
 
 

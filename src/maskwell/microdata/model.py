@@ -82,7 +82,9 @@ class Microdata:
             if name not in self.names:
                 # In a CSV file without a header the names would be the first person's answers.
                 others = "its first line must name the columns" if self.kind == "csv" else among(name, self.names)
-                raise DataError(f"{parameter} names {name!r}, but the file has no such column; {others}.")
+                raise DataError(
+                    f"{parameter} names {name!r}, but the file has no such column; {others}.", parameter=parameter
+                )
 
     def values(self, name: str) -> Any:
         """A column as plain values: spellings and codes decoded."""

@@ -34,7 +34,10 @@ def plan(categories: Iterable[Any] | int, demand: Demand, *, n: int | None = Non
 
 def _best(categories: Iterable[Any] | int, demand: Demand) -> Design:
     if not isinstance(demand, Demand):
-        raise DemandError(f"demand must be a privacy demand; got {type(demand).__name__}. Pass for example LDP(1).")
+        raise DemandError(
+            f"demand must be a privacy demand; got {type(demand).__name__}. Pass for example LDP(1).",
+            parameter="demand",
+        )
     if isinstance(demand, LocalDiversity):
         return designs.local_diversity(categories, l=demand.l)
     if isinstance(demand, AverageSecurity):

@@ -76,7 +76,9 @@ def compose(designs: Iterable[Design], names: Sequence[str] | None = None) -> Co
         raise DesignError("there are no designs to compose; pass one for each question.")
     titles = tuple(design.name for design in parts) if names is None else tuple(names)
     if len(titles) != len(parts):
-        raise DesignError(f"names must name each question once; got {len(titles)} names for {len(parts)} designs.")
+        raise DesignError(
+            f"names must name each question once; got {len(titles)} names for {len(parts)} designs.", parameter="names"
+        )
     parities = [design.exact_parity() for design in parts]
     epsilons = tuple(design.epsilon for design in parts)
     unbounded = [math.isinf(epsilon) for epsilon in epsilons]
@@ -101,7 +103,7 @@ def repeat(design: Design, times: int) -> Composition:
     """
     count = fraction(times, "times", DesignError)
     if count.denominator != 1 or count < 1:
-        raise DesignError(f"times must be a whole number >= 1; got {times}.")
+        raise DesignError(f"times must be a whole number >= 1; got {times}.", parameter="times")
     return compose([design] * int(count), [f"answer {i}" for i in range(1, int(count) + 1)])
 
 
@@ -135,7 +137,10 @@ def split_epsilon(total: float, ks: Sequence[int], weights: Sequence[float] | No
     """
     budget = float(fraction(total, "total", DesignError))
     if not 0 < budget <= _MOST_EPSILON:
-        raise DesignError(f"total must lie above 0 and at most {_MOST_EPSILON}; got {total}. It is the sum of all ε.")
+        raise DesignError(
+            f"total must lie above 0 and at most {_MOST_EPSILON}; got {total}. It is the sum of all ε.",
+            parameter="total",
+        )
     questions = _questions(ks, weights)
     even = np.full(len(questions), budget / len(questions))
     # A high price of ε buys too little of it, a low price too much; the dual value at any price is a lower bound.
@@ -205,15 +210,22 @@ def _questions(ks: Sequence[int], weights: Sequence[float] | None) -> list[_Ques
     try:
         counts = [index(k) for k in ks]
     except TypeError:
-        raise DesignError(f"ks must be numbers of categories, one per question; got {ks!r}.") from None
+        raise DesignError(f"ks must be numbers of categories, one per question; got {ks!r}.", parameter="ks") from None
     if not counts or min(counts) < 2:
-        raise DesignError(f"ks must give at least 2 categories for each of one or more questions; got {list(ks)}.")
+        raise DesignError(
+            f"ks must give at least 2 categories for each of one or more questions; got {list(ks)}.", parameter="ks"
+        )
     given: list[Any] = [1.0] * len(counts) if weights is None else list(weights)
     if len(given) != len(counts):
-        raise DesignError(f"weights must be one per question; got {len(given)} for {len(counts)} questions.")
+        raise DesignError(
+            f"weights must be one per question; got {len(given)} for {len(counts)} questions.", parameter="weights"
+        )
     values = [float(fraction(w, "weights", DesignError)) for w in given]
     if min(values) <= 0:
-        raise DesignError(f"weights must be above 0; got {min(values)}. Leave out a question that does not matter.")
+        raise DesignError(
+            f"weights must be above 0; got {min(values)}. Leave out a question that does not matter.",
+            parameter="weights",
+        )
     return [_Question(k, w) for k, w in zip(counts, values, strict=True)]
 
 

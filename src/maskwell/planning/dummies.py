@@ -81,11 +81,12 @@ def _asked(real: tuple[Label, ...], question_probs: Mapping[Any, Any] | None) ->
         chance = fraction(value, "question_probs", DesignError)
         if not members <= frozenset(real) or not 0 < len(members) < k or chance <= 0:
             raise DesignError(
-                f"question_probs must give positive chances to sets of some, not all, of the categories {shown(real)}."
+                f"question_probs must give positive chances to sets of some, not all, of the categories {shown(real)}.",
+                parameter="question_probs",
             )
         given[members] = given.get(members, Fraction(0)) + chance
     if not given:
-        raise DesignError("question_probs must give at least one set a positive chance.")
+        raise DesignError("question_probs must give at least one set a positive chance.", parameter="question_probs")
     total = sum(given.values(), Fraction(0))
     return {members: chance / total for members, chance in given.items()}
 
@@ -112,7 +113,8 @@ def dummy_respondents(n: int, coverage: float) -> int:
     alpha = _stated(coverage)
     if not 0 < alpha < Fraction(1, 2):
         raise DesignError(
-            f"coverage must lie between 0 and 1/2; got {coverage}. At 1/2 all respondents would be dummies."
+            f"coverage must lie between 0 and 1/2; got {coverage}. At 1/2 all respondents would be dummies.",
+            parameter="coverage",
         )
     return 2 * math.ceil(alpha * real / (1 - 2 * alpha))
 
@@ -127,7 +129,9 @@ def guaranteed_coverage(n: int, dummies: int) -> Fraction:
     """The least part of all respondents that share a report, whatever the population is: the inverse of the above."""
     real = respondents(n)
     if dummies < 0 or dummies % 2:
-        raise DesignError(f"dummies must be an even number >= 0, half in each category; got {dummies}.")
+        raise DesignError(
+            f"dummies must be an even number >= 0, half in each category; got {dummies}.", parameter="dummies"
+        )
     return Fraction(dummies // 2, real + dummies)
 
 
@@ -175,7 +179,9 @@ def estimate_beside_dummies(tally: Tally, dummies: int) -> DummyEstimate:
     guaranteed_coverage(1, dummies)
     n = tally.n - dummies
     if n < 1:
-        raise EstimationError(f"dummies must be fewer than the reports; got {dummies} of {tally.n}.")
+        raise EstimationError(
+            f"dummies must be fewer than the reports; got {dummies} of {tally.n}.", parameter="dummies"
+        )
     real, added = np.split(design.channel.floats, [-2], axis=1)
     if np.linalg.matrix_rank(real) < real.shape[1]:
         raise EstimationError("these sets do not determine the real categories; ask more sets (question_probs).")

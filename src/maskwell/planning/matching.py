@@ -59,7 +59,8 @@ def match_added_variance(k: int, added_variance: float | Fraction) -> Match:
     if variance < _LEAST:
         raise DesignError(
             f"added_variance must be above 0; got {added_variance}. "
-            "Only the direct question adds nothing; state the variance that masking may add per respondent."
+            "Only the direct question adds nothing; state the variance that masking may add per respondent.",
+            parameter="added_variance",
         )
     parities = {q: root for q in range(1, k) if (root := _parity(k, q, variance)) is not None}
     gamma = min(parities.values())
@@ -95,9 +96,11 @@ def _count(k: int) -> int:
     try:
         count = index(k)
     except TypeError:
-        raise DesignError(f"k must be a whole number of categories; got {k!r}. Pass len(categories).") from None
+        raise DesignError(
+            f"k must be a whole number of categories; got {k!r}. Pass len(categories).", parameter="k"
+        ) from None
     if count < 2:
-        raise DesignError(f"k must be at least 2; got {k}. One category leaves nothing to mask.")
+        raise DesignError(f"k must be at least 2; got {k}. One category leaves nothing to mask.", parameter="k")
     return count
 
 

@@ -64,7 +64,9 @@ def sample_size_for_power(
     wanted = margin(power, "power")
     question = _Question.of(design, difference, baseline, reference, level, category)
     if wanted <= 1 - level:
-        raise DesignError(f"power must exceed 1 - level = {1 - level:.6g}, the rate of false alarms; got {power}.")
+        raise DesignError(
+            f"power must exceed 1 - level = {1 - level:.6g}, the rate of false alarms; got {power}.", parameter="power"
+        )
     return least(lambda n: _power(question, (n, n)) >= wanted, f"a power of {power} for a difference of {difference}")
 
 
@@ -82,7 +84,9 @@ class _Question:
     def of(design: Design, difference: Any, baseline: Any, reference: Any, level: float, category: Any) -> "_Question":
         d = float(fraction(difference, "difference", DesignError))
         if d == 0 or not -1 < d < 1:
-            raise DesignError(f"difference must lie between -1 and 1 and not be 0; got {difference}.")
+            raise DesignError(
+                f"difference must lie between -1 and 1 and not be 0; got {difference}.", parameter="difference"
+            )
         if baseline is not None and reference is not None:
             raise DesignError("give baseline= for two groups or reference= for one against a known share, not both.")
         for name, value in (("baseline", baseline), ("reference", reference)):

@@ -131,6 +131,7 @@ def _population(design: Design, proportions: Sequence[float] | Mapping[Any, floa
     if p.shape != (design.k,) or not (p >= 0).all() or abs(p.sum() - 1) > _SUM_TOLERANCE:
         raise DesignError(
             f"proportions must be {design.k} shares >= 0 that sum to 1, one per category or by label; "
-            f"got shape {p.shape} with sum {float(p.sum()):.6g}."
+            f"got shape {p.shape} with sum {float(p.sum()):.6g}.",
+            parameter="proportions",
         )
     return p

@@ -193,14 +193,15 @@ def _wanted(
     given = subsets if isinstance(subsets, Mapping) else {frozenset(subset): 1.0 for subset in subsets}
     wanted = {frozenset(subset): float(number) for subset, number in given.items()}
     if not wanted:
-        raise DesignError("subsets must name at least one set of categories.")
+        raise DesignError("subsets must name at least one set of categories.", parameter="subsets")
     for subset, number in wanted.items():
         if not subset <= frozenset(labels) or not 2 <= len(subset) <= len(labels):
             raise DesignError(
-                f"subsets must hold 2 or more of the categories {shown(labels)}; one holds {len(subset)} or others."
+                f"subsets must hold 2 or more of the categories {shown(labels)}; one holds {len(subset)} or others.",
+                parameter="subsets",
             )
         if not 0 < number < np.inf:
-            raise DesignError(f"subsets must be given positive numbers; one is {number}.")
+            raise DesignError(f"subsets must be given positive numbers; one is {number}.", parameter="subsets")
     return wanted
 
 

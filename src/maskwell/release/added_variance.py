@@ -113,7 +113,7 @@ def read_factors(table: Any, of: Any) -> list[Factor]:
     """The columns of a table of counts, cut as ``of`` says."""
     spec = read_spec(of, "of")
     if not spec:
-        raise DataError("of must name one column or more; got none.")
+        raise DataError("of must name one column or more; got none.", parameter="of")
     held = encoded(table)
     held.arrays(list(spec))  # an error if one is not there
     return [factor(held.coded(name), how, "of") for name, how in spec.items()]

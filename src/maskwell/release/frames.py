@@ -22,7 +22,7 @@ def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
     column = encoded(table).array(ids) if isinstance(ids, str) else ids
     items = list(column.to_pylist() if hasattr(column, "to_pylist") else column)
     if len(items) != n:
-        raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.")
+        raise DataError(f"ids must hold one id per row: expected {n}, got {len(items)}.", parameter="ids")
     return [item.item() if isinstance(item, np.generic) else item for item in items]
 
 

@@ -68,10 +68,12 @@ def read_spec(value: Any, parameter: str) -> Spec:
     elif isinstance(value, Sequence):
         items = [pair for part in value for pair in read_spec(part, parameter).items()]
     else:
-        raise DataError(f"{parameter} must name columns, or map columns to cuts; got {type(value).__name__}.")
+        raise DataError(
+            f"{parameter} must name columns, or map columns to cuts; got {type(value).__name__}.", parameter=parameter
+        )
     spec = {name: None if how is None else _plain(how, parameter) for name, how in items}
     if len(spec) < len(items) or not all(isinstance(name, str) for name in spec):
-        raise DataError(f"{parameter} must name each column once, by its name.")
+        raise DataError(f"{parameter} must name each column once, by its name.", parameter=parameter)
     return spec
 
 
@@ -79,7 +81,8 @@ def _plain(how: Any, parameter: str) -> list[Any]:
     if isinstance(how, (str, bytes)) or not isinstance(how, (Sequence, np.ndarray)):
         raise DataError(
             f"{parameter} maps a column to a list: where intervals start, such as [18, 65], or groups of categories, "
-            f"such as [['a', 'b'], ['c']]; got {type(how).__name__}."
+            f"such as [['a', 'b'], ['c']]; got {type(how).__name__}.",
+            parameter=parameter,
         )
     items = [item.item() if isinstance(item, np.generic) else item for item in how]
     return [list(item) if isinstance(item, (list, tuple)) else item for item in items]
@@ -104,11 +107,14 @@ def _levels(column: Coded, groups: list[list[Any]], parameter: str) -> NDArray[n
     for level, members in enumerate(groups):
         for label in members:
             if label in seen:
-                raise DataError(f"{parameter} names the category {label!r} of {column.name!r} more than once.")
+                raise DataError(
+                    f"{parameter} names the category {label!r} of {column.name!r} more than once.", parameter=parameter
+                )
             if label not in position:
                 raise DataError(
                     f"{parameter} names a category {label!r} that none of the {column.size:,} categories of column "
-                    f"{column.name!r} is."
+                    f"{column.name!r} is.",
+                    parameter=parameter,
                 )
             seen.add(label)
             level_of[position[label]] = level
@@ -117,10 +123,15 @@ def _levels(column: Coded, groups: list[list[Any]], parameter: str) -> NDArray[n
 
 def _intervals(column: Coded, starts: list[Any], parameter: str) -> Factor:
     if sorted(set(starts)) != starts:
-        raise DataError(f"{parameter} must list where the intervals of {column.name!r} start in rising order.")
+        raise DataError(
+            f"{parameter} must list where the intervals of {column.name!r} start in rising order.", parameter=parameter
+        )
     present = [label for label in column.labels if label is not None]
     if not all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in present):
-        raise DataError(f"{parameter} cuts {column.name!r} into intervals, but that column does not hold numbers.")
+        raise DataError(
+            f"{parameter} cuts {column.name!r} into intervals, but that column does not hold numbers.",
+            parameter=parameter,
+        )
     levels = np.searchsorted(np.array(starts, float), np.array(present, float), side="right").tolist()
     names = interval_names(starts)
     if None in column.labels:

@@ -114,7 +114,8 @@ def refuse_other_key(key: Any, fingerprint: str, stored: str) -> None:
     if isinstance(key, bytes) and key_check(key, fingerprint) != stored:
         raise DataError(
             "key is not the one that the plan was drawn with; a second file with other draws, beside the first, would "
-            "show which records moved. Use the same key, or do not give this file away as well."
+            "show which records moved. Use the same key, or do not give this file away as well.",
+            parameter="key",
         )
 
 

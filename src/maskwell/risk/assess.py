@@ -52,7 +52,7 @@ def assess(
     """
     key_names, sensitive_names = names_of(keys, "keys"), names_of(sensitive, "sensitive")
     if not key_names:
-        raise DataError("keys must name one column or more; got none.")
+        raise DataError("keys must name one column or more; got none.", parameter="keys")
     both = [name for name in sensitive_names if name in key_names]
     if both:
         raise DataError(f"{both[0]!r} is both a key and sensitive; a column that an intruder knows is a key only.")
@@ -83,7 +83,7 @@ def _weights(weights: Any, columns: dict[str, Any], n: int) -> Floats | None:
         return numbers(columns[weights], weights)
     given = numbers(read_columns({_WEIGHTS: weights}, [_WEIGHTS])[_WEIGHTS], _WEIGHTS)
     if len(given) != n:
-        raise DataError(f"weights must hold one number per row; got {len(given)} for {n} rows.")
+        raise DataError(f"weights must hold one number per row; got {len(given)} for {n} rows.", parameter="weights")
     return given
 
 
@@ -95,10 +95,13 @@ def _population_size(given: Any, weights: Floats | None, n: int) -> float | None
         if total < n:
             raise DataError(
                 f"weights sum to {total:.6g}, less than the {n} records; a weight is the number of people that a "
-                "record stands for, so scale them to the population or give population_size."
+                "record stands for, so scale them to the population or give population_size.",
+                parameter="weights",
             )
         return total
     number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
     if not number or not math.isfinite(given) or given < n:
-        raise DataError(f"population_size must be a number of at least the {n} records; got {given!r}.")
+        raise DataError(
+            f"population_size must be a number of at least the {n} records; got {given!r}.", parameter="population_size"
+        )
     return float(given)

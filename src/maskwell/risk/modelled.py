@@ -113,12 +113,15 @@ def model_risk(cells: Cells, model: Any, fraction: float, zeros: Sequence[Zero] 
         if model not in MODELS:
             raise EstimationError(
                 f"model must be one of {', '.join(MODELS)} or a list of interactions such as [('sex', 'age')]; "
-                f"got {model!r}."
+                f"got {model!r}.",
+                parameter="model",
             )
         interactions = list(combinations(range(len(cells.keys)), 2)) if model == "two-way" else []
         return Modelled(model, cells, fraction, fit(cells, interactions, zeros))
     if not isinstance(model, Sequence):
-        raise EstimationError(f"model must be a name or a list of interactions; got {type(model).__name__}.")
+        raise EstimationError(
+            f"model must be a name or a list of interactions; got {type(model).__name__}.", parameter="model"
+        )
     return Modelled("given", cells, fraction, fit(cells, [_interaction(one, cells) for one in model], zeros))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from maskwell.advice import Advice, Setting
 from maskwell.plain_text import visible_lines
 from maskwell.risk.modelled import Modelled
 
@@ -13,8 +14,13 @@ if TYPE_CHECKING:
 
 
 def summarize(report: RiskReport) -> str:
-    """The lines of ``RiskReport.summary``."""
-    return visible_lines([*_file(report), "", *_population(report), *_diversity(report), "", *_keys(report)])
+    """The text of ``RiskReport.summary``."""
+    return visible_lines(summary_lines(report))
+
+
+def summary_lines(report: RiskReport) -> list[str]:
+    """Its lines, one of which may be advice."""
+    return [*_file(report), "", *_population(report), *_diversity(report), "", *_keys(report)]
 
 
 def _file(report: RiskReport) -> Iterator[str]:
@@ -35,7 +41,13 @@ def _file(report: RiskReport) -> Iterator[str]:
 def _population(report: RiskReport) -> Iterator[str]:
     found = report.modelled
     if found is None or report.population_size is None:
-        yield "tau1 and tau2 need weights= or population_size=: how many people the file was drawn from is not known"
+        yield Advice(
+            "tau1 and tau2 need ",
+            Setting("weights", blank=True),
+            " or ",
+            Setting("population_size", blank=True),
+            ": how many people the file was drawn from is not known",
+        )
         return
     uniques = report.sample_uniques
     yield f"in a population of {report.population_size:,.0f} (sampling fraction {found.fraction:.4g}), by the model:"

@@ -36,7 +36,8 @@ def read_zeros(declared: Any, cells: Cells) -> tuple[Zero, ...]:
         return ()
     if isinstance(declared, Mapping) or not isinstance(declared, Sequence) or isinstance(declared, str):
         raise DataError(
-            f"structural_zeros must be a list of mappings from keys to labels; got {type(declared).__name__}."
+            f"structural_zeros must be a list of mappings from keys to labels; got {type(declared).__name__}.",
+            parameter="structural_zeros",
         )
     zeros = [_read(i, one, cells) for i, one in enumerate(declared)]
     return tuple(zero for zero in zeros if zero is not None)

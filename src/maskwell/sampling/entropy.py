@@ -112,7 +112,10 @@ class Source:
         if self.seed is not None and (
             isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0
         ):
-            raise DataError(f"seed must be a whole number >= 0; got {self.seed!r}. Leave it out for secure randomness.")
+            raise DataError(
+                f"seed must be a whole number >= 0; got {self.seed!r}. Leave it out for secure randomness.",
+                parameter="seed",
+            )
         if self.question is not None:
             _check_question(self.question)
 
@@ -122,7 +125,8 @@ class Source:
         if self.key is not None and self.question is None:
             raise DataError(
                 "key needs question: a text that names the survey and the question, such as 'health 2026/smoking'. "
-                "Under one key, two columns of one question would have equal reports wherever their answers are equal."
+                "Under one key, two columns of one question would have equal reports wherever their answers are equal.",
+                parameter="key",
             )
 
     def stream(self, fingerprint: str, n: int, first: int = 0) -> Stream:
@@ -146,7 +150,8 @@ def _check_question(question: object) -> None:
         pass
     raise DataError(
         f"question must be a text of 1 to {_LONGEST_QUESTION} bytes that names the survey and the question; "
-        f"got {type(question).__name__}."
+        f"got {type(question).__name__}.",
+        parameter="question",
     )
 
 
@@ -163,7 +168,8 @@ class KeyedStream:
         if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
             raise DataError(
                 f"key must be at least {_MIN_KEY_BYTES} bytes; use os.urandom(32) and keep it secret: "
-                "whoever holds it can recover the true values."
+                "whoever holds it can recover the true values.",
+                parameter="key",
             )
         derived = hmac.digest(key, b"maskwell keyed 1 " + context.encode(), "sha512")
         self._key = derived[:32]

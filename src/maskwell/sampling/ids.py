@@ -26,7 +26,7 @@ def id_blocks(ids: object, n: int, hash_key: bytes) -> Callable[[int, int], Bloc
     """The blocks of a range of records, to be changed freely; an error unless there are ``n`` ids, all different."""
     column = read_ids(ids)
     if len(column) != n:
-        raise DataError(f"ids must hold one id per value: expected {n} ids, got {len(column)}.")
+        raise DataError(f"ids must hold one id per value: expected {n} ids, got {len(column)}.", parameter="ids")
     if isinstance(column, np.ndarray):
         _refuse(count_repeated_numbers(column), n)
         return lambda start, stop: _number_blocks(column[start:stop])
@@ -55,7 +55,7 @@ def _as_arrow(ids: Any) -> Any:
 
     ids = only_column(ids, "ids")
     if not is_column(ids):
-        raise DataError(f"ids must be a column of ids, one per value; got {type(ids).__name__}.")
+        raise DataError(f"ids must be a column of ids, one per value; got {type(ids).__name__}.", parameter="ids")
     column = as_arrow(ids)
     if column is None:
         raise DataError(_WRONG_IDS)
@@ -82,7 +82,7 @@ def _hashed_types() -> tuple[Any, Any]:
 
 def _refuse(repeats: int, n: int) -> None:
     if repeats:
-        raise DataError(f"ids must be unique: {repeats} of {n} ids repeat an earlier one.")
+        raise DataError(f"ids must be unique: {repeats} of {n} ids repeat an earlier one.", parameter="ids")
 
 
 def _number_blocks(ids: NDArray[Any]) -> Blocks:

@@ -24,7 +24,9 @@ def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
         _refuse_many(int(categories))
         labels: tuple[Label, ...] = tuple(range(int(categories)))
     elif isinstance(categories, (str, bytes)) or not isinstance(categories, Iterable):
-        raise DesignError(f"categories must be a list of labels or a count; got {type(categories).__name__}.")
+        raise DesignError(
+            f"categories must be a list of labels or a count; got {type(categories).__name__}.", parameter="categories"
+        )
     else:
         if isinstance(categories, Sized):
             _refuse_many(len(categories))
@@ -33,26 +35,33 @@ def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
         _refuse_many(len(labels))
     if len(labels) < 2:
         raise DesignError(
-            f"categories must name at least 2 categories; got {len(labels)}. With one category there is nothing to ask."
+            f"categories must name at least 2 categories; got {len(labels)}. With one category there is nothing to "
+            "ask.",
+            parameter="categories",
         )
     types = {type(label) for label in labels}
     if len(types) != 1 or not types <= set(KINDS):
         names = ", ".join(sorted(t.__name__ for t in types))
-        raise DesignError(f"categories must be all text, all whole numbers or all booleans; got {names}.")
+        raise DesignError(
+            f"categories must be all text, all whole numbers or all booleans; got {names}.", parameter="categories"
+        )
     if isinstance(labels[0], str) and max(len(str(label)) for label in labels) > MOST_LABEL_CHARACTERS:
-        raise DesignError(f"categories must be labels of at most {MOST_LABEL_CHARACTERS:,} characters each.")
+        raise DesignError(
+            f"categories must be labels of at most {MOST_LABEL_CHARACTERS:,} characters each.", parameter="categories"
+        )
     _refuse_unstorable(labels)
     if len(set(labels)) < len(labels):
         seen: set[Label] = set()
         twice = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise DesignError(f"categories must differ; {twice!r} is listed more than once.")
+        raise DesignError(f"categories must differ; {twice!r} is listed more than once.", parameter="categories")
     return labels
 
 
 def _refuse_many(count: int) -> None:
     if count > MOST_CATEGORIES:
         raise DesignError(
-            f"categories may be {MOST_CATEGORIES:,} at most; got {_counted(count)}. Group them, or ask in two steps."
+            f"categories may be {MOST_CATEGORIES:,} at most; got {_counted(count)}. Group them, or ask in two steps.",
+            parameter="categories",
         )
 
 

@@ -58,7 +58,7 @@ def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refu
 def check_missing(missing: Any) -> None:
     """An error unless this says what becomes of missing values."""
     if missing not in ("refuse", "keep"):
-        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.')
+        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.', parameter="missing")
 
 
 def _whole_numbers(values: Any) -> NDArray[Any] | None:
@@ -71,7 +71,7 @@ def _whole_numbers(values: Any) -> NDArray[Any] | None:
             return None
         values = values.to_numpy()
     if values.ndim != 1:
-        raise DataError(f"values must be one column; got an array of shape {values.shape}.")
+        raise DataError(f"values must be one column; got an array of shape {values.shape}.", parameter="values")
     return values.astype(values.dtype.newbyteorder("="), copy=False) if values.dtype.kind in "iu" else None
 
 
@@ -95,10 +95,16 @@ def _as_arrow(values: Any) -> Any:
     """Any column of values as one Arrow array."""
     column = only_column(values, "values")
     if not is_column(column):
-        raise DataError(f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.")
+        raise DataError(
+            f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.",
+            parameter="values",
+        )
     converted = as_arrow(column)
     if converted is None:
-        raise DataError("values are of mixed or unreadable type; make them text, or all numbers, or all true or false.")
+        raise DataError(
+            "values are of mixed or unreadable type; make them text, or all numbers, or all true or false.",
+            parameter="values",
+        )
     return converted
 
 
@@ -114,7 +120,8 @@ def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:
     if n_absent and missing == "refuse":
         raise DataError(
             f"values are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
-            'pass missing="keep" to leave those reports empty, or recode them as a category of their own.'
+            'pass missing="keep" to leave those reports empty, or recode them as a category of their own.',
+            parameter="values",
         )
     return as_column(positions, absent, n_absent)
 

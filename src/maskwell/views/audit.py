@@ -59,7 +59,7 @@ def evidence(design: Design, category: Any = None) -> tuple[Any, list[Evidence]]
     else:
         chosen, found = _by_row(design, category)
     if chosen not in design.categories:
-        raise DesignError(f"category must be one of the design's; got {category!r}.")
+        raise DesignError(f"category must be one of the design's; got {category!r}.", parameter="category")
     return chosen, _merged(sorted(found, key=lambda item: -item.factor))
 
 

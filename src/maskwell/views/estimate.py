@@ -76,16 +76,20 @@ def true_proportions(estimate: Estimate, truth: Truth) -> Vector:
     if isinstance(truth, Mapping):
         if set(truth) != set(categories):
             raise EstimationError(
-                "truth must give one proportion for each category of the design, and for no other label."
+                "truth must give one proportion for each category of the design, and for no other label.",
+                parameter="truth",
             )
         truth = [truth[label] for label in categories]
     known = np.asarray(truth, float)
     if known.shape != (len(categories),):
         raise EstimationError(
-            f"truth must hold {len(categories)} proportions, one per category; got shape {known.shape}."
+            f"truth must hold {len(categories)} proportions, one per category; got shape {known.shape}.",
+            parameter="truth",
         )
     if not ((known >= 0) & (known <= 1)).all():
-        raise EstimationError("truth must hold proportions between 0 and 1; divide counts by their sum first.")
+        raise EstimationError(
+            "truth must hold proportions between 0 and 1; divide counts by their sum first.", parameter="truth"
+        )
     return known
 
 

@@ -109,7 +109,9 @@ def _row(point: FrontierPoint, k: int) -> Row:
 
 def _marked(name: str, design: Design, k: int) -> Row:
     if design.k != k:
-        raise DesignError(f"highlight must hold designs for {k} categories; {name!r} has {design.k}.")
+        raise DesignError(
+            f"highlight must hold designs for {k} categories; {name!r} has {design.k}.", parameter="highlight"
+        )
     finite = math.isfinite(design.added_variance)
     return {
         "design": name,

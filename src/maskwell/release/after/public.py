@@ -223,7 +223,9 @@ def _steps(release: PramRelease, publish_limit: bool, of: Sequence[Any]) -> Publ
 def _further(of: Sequence[Any], columns: Sequence[str]) -> list[Any]:
     """The named tables that are not shown anyway."""
     if isinstance(of, (str, dict)):
-        raise DataError('of must be a list of tables, such as ["area", ["sex", "age"], {"age": [18, 65]}].')
+        raise DataError(
+            'of must be a list of tables, such as ["area", ["sex", "age"], {"age": [18, 65]}].', parameter="of"
+        )
     return [named for named in of if read_spec(named, "of") not in [{name: None} for name in columns]]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.release.partition import Partition
 from maskwell.tables.codes import Ints
@@ -63,10 +64,13 @@ def too_small(set_of_cell: Ints, parts: Partition, least: int) -> DataError:
         for i, factor in enumerate(parts.factors)
         if not factor.exempt and _least_without(i, set_of_cell, parts) >= least
     ]
-    advice = '; pass merge="merge" to join each of them with the set nearest to it, or make within coarser'
-    if coarser:
-        advice += f": without {' or without '.join(map(repr, coarser))} no set would be too small"
-    return DataError(f"{what}{advice}.")
+    then = f": without {' or without '.join(map(repr, coarser))} no set would be too small" if coarser else ""
+    merge = Setting("merge", "merge", quote='"')
+    return DataError(
+        Advice(
+            f"{what}; add ", merge, f" to join each of them with the set nearest to it, or make within coarser{then}."
+        )
+    )
 
 
 def _least_without(dropped: int, set_of_cell: Ints, parts: Partition) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.release.identification.blocks import Blocks
 from maskwell.release.identification.likeness import (
@@ -61,15 +62,25 @@ class Chance:
 def read_way(way: Any, size: Any, least: int) -> tuple[str, int | None]:
     """The way of forming blocks and the number of cells that they should have, checked."""
     if way not in WAYS:
-        raise DataError(f"blocks must be one of {', '.join(WAYS)}; got {way!r}.")
+        raise DataError(f"blocks must be one of {', '.join(WAYS)}; got {way!r}.", parameter="blocks")
     if size is None:
         return way, None if way == WHOLE else max(DEFAULT_SIZE, least)
     if way == WHOLE:
-        raise DataError('block_size is for small blocks; leave it out, or form them with blocks="mixed".')
+        raise DataError(
+            Advice(
+                "block_size is for small blocks; leave it out, or form them with ",
+                Setting("blocks", "mixed", quote='"'),
+                ".",
+            ),
+            parameter="block_size",
+        )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 2:
-        raise DataError(f"block_size must be a whole number of cells, such as 3; got {size!r}.")
+        raise DataError(f"block_size must be a whole number of cells, such as 3; got {size!r}.", parameter="block_size")
     if size < least:
-        raise DataError(f"block_size={size} is too small: at this xi a block needs {least} cells or more to hold it.")
+        raise DataError(
+            f"block_size={size} is too small: at this xi a block needs {least} cells or more to hold it.",
+            parameter="block_size",
+        )
     return way, int(size)
 
 

@@ -124,11 +124,14 @@ def read_request(
     """The parameters of a release, checked as far as they can be without a table."""
     names = names_of(keys, "keys")
     if not names:
-        raise DataError("keys must name one column or more; got none.")
+        raise DataError("keys must name one column or more; got none.", parameter="keys")
     if merge not in ("suggest", "merge"):
-        raise DataError(f'merge must be "suggest" or "merge"; got {merge!r}.')
+        raise DataError(f'merge must be "suggest" or "merge"; got {merge!r}.', parameter="merge")
     if together is not None and not isinstance(together, str):
-        raise DataError(f"together must name the column of households or groups; got {type(together).__name__}.")
+        raise DataError(
+            f"together must name the column of households or groups; got {type(together).__name__}.",
+            parameter="together",
+        )
     if together in names:
         raise DataError(
             f"{together!r} is both a key and the column of groups; a group's own number tells it apart at once."
@@ -136,9 +139,9 @@ def read_request(
     spec, fixed = read_spec(within, "within"), read_spec(exempt, "exempt")
     for name, how in fixed.items():
         if name not in names:
-            raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.")
+            raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.", parameter="exempt")
         if how is not None and any(isinstance(item, list) for item in how):
-            raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.")
+            raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.", parameter="exempt")
     limit = read_limit(xi)
     way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
     return Request(
@@ -153,7 +156,10 @@ def read_along(along: Any, keys: Sequence[str], within: Spec, together: str | No
         other = "a key" if name in keys else "what no record may leave" if name in within else None
         other = "the column of groups" if name == together else other
         if other:
-            raise DataError(f"along names {name!r}, which is {other}; only columns that would stay can move along.")
+            raise DataError(
+                f"along names {name!r}, which is {other}; only columns that would stay can move along.",
+                parameter="along",
+            )
     return names
 
 
@@ -220,7 +226,10 @@ def _units(groups: Coded | None, n: int) -> tuple[Ints, Ints]:
     if groups is None:
         return np.arange(n), np.arange(n)
     if groups.missing:
-        raise DataError(f"together={groups.name!r} is missing in {groups.missing} of {n} rows; give each a group.")
+        raise DataError(
+            f"together={groups.name!r} is missing in {groups.missing} of {n} rows; give each a group.",
+            parameter="together",
+        )
     return group([groups.codes], [groups.size], n)
 
 

@@ -290,7 +290,9 @@ def _ids(setup: Setup, ids: Any, units: Ints) -> Any:
             for unit, item in zip(setup.unit_of_row.tolist(), plain, strict=True):
                 least[unit] = min(least[unit], item)
         except TypeError:
-            raise DataError("ids must be all whole numbers, all text or all bytes, none missing.") from None
+            raise DataError(
+                "ids must be all whole numbers, all text or all bytes, none missing.", parameter="ids"
+            ) from None
     return [least[unit] for unit in units.tolist()]
 
 

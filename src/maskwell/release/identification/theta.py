@@ -33,7 +33,8 @@ def read_limit(xi: Any) -> Fraction:
     if not Fraction(1, 3) < limit < 1:
         raise DemandError(
             f"xi must lie strictly between 1/3 and 1; got {xi}. It is the largest chance that a match is right; "
-            "for a lower one, coarsen the keys instead."
+            "for a lower one, coarsen the keys instead.",
+            parameter="xi",
         )
     return limit
 
@@ -53,7 +54,9 @@ def theta_for(xi: Any) -> Fraction:
         else:
             low = middle
     if high == 1 << _BITS:
-        raise DemandError(f"xi={xi!r} is too close to 1/3 to be met by a block of any size; try xi=0.34.")
+        raise DemandError(
+            f"xi={xi!r} is too close to 1/3 to be met by a block of any size; try xi=0.34.", parameter="xi"
+        )
     return Fraction(high, 1 << _BITS)
 
 

@@ -222,7 +222,10 @@ def _named(categories: Any) -> tuple[Any, ...]:
     if listed is None or not _is_joint(listed):
         return as_labels(categories if listed is None else listed)
     if len({len(cell) if isinstance(cell, tuple) else 0 for cell in listed}) > 1 or len(set(listed)) < len(listed):
-        raise DesignError("categories must be different cells with as many entries each, such as ('north', 30).")
+        raise DesignError(
+            "categories must be different cells with as many entries each, such as ('north', 30).",
+            parameter="categories",
+        )
     return tuple(listed)
 
 
@@ -232,20 +235,27 @@ def _population(p: Any, categories: Iterable[Any] | None) -> tuple[tuple[Any, ..
         p = p.to_dict()
     if isinstance(p, Mapping):
         if categories is not None:
-            raise DesignError("categories is given twice: p is a mapping and names them; leave categories out.")
+            raise DesignError(
+                "categories is given twice: p is a mapping and names them; leave categories out.",
+                parameter="categories",
+            )
         categories, p = list(p), list(p.values())
     try:
         proportions = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DesignError("p must hold a proportion for each category, as numbers.") from None
+        raise DesignError("p must hold a proportion for each category, as numbers.", parameter="p") from None
     if proportions.ndim != 1:
-        raise DesignError(f"p must be one list of proportions; got an array of shape {proportions.shape}.")
+        raise DesignError(
+            f"p must be one list of proportions; got an array of shape {proportions.shape}.", parameter="p"
+        )
     labels = _named(len(proportions) if categories is None else categories)
     if len(labels) != len(proportions):
-        raise DesignError(f"p has {len(proportions)} entries but categories names {len(labels)}; they must match.")
+        raise DesignError(
+            f"p has {len(proportions)} entries but categories names {len(labels)}; they must match.", parameter="p"
+        )
     if not np.isfinite(proportions).all() or proportions.min() < 0:
-        raise DesignError("p must hold proportions: finite numbers, none below 0.")
+        raise DesignError("p must hold proportions: finite numbers, none below 0.", parameter="p")
     total = float(proportions.sum())
     if abs(total - 1) > _SUM_TOLERANCE:
-        raise DesignError(f"p must sum to 1; it sums to {total:.9g}. Divide counts by their sum.")
+        raise DesignError(f"p must sum to 1; it sums to {total:.9g}. Divide counts by their sum.", parameter="p")
     return labels, proportions / total

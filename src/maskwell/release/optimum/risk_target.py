@@ -122,11 +122,14 @@ def epsilon_for_risk(
     (36.73, 8.0, 1.65)
     """
     if measure not in get_args(Measure):
-        raise DemandError(f'measure must be "tau1" or "tau2"; got {measure!r}.')
+        raise DemandError(f'measure must be "tau1" or "tau2"; got {measure!r}.', parameter="measure")
     names, key_names = names_of(columns, "columns"), names_of(keys, "keys")
     outside = [name for name in names if name not in key_names]
     if outside or not names:
-        raise DataError(f"columns must be one or more of the keys, by which an intruder matches; got {list(names)}.")
+        raise DataError(
+            f"columns must be one or more of the keys, by which an intruder matches; got {list(names)}.",
+            parameter="columns",
+        )
     table = encoded(table)
     report = assess(table, key_names, weights, population_size, model=model, structural_zeros=structural_zeros)
     cells = _cells(table, report, names, measure)
@@ -134,7 +137,8 @@ def epsilon_for_risk(
     if not isinstance(target, Real) or not 0 <= target < before:
         raise DemandError(
             f"target must lie between 0 and the file's own {measure} of {before:.4g}; got {target!r}. A file that "
-            "meets it already need not be masked."
+            "meets it already need not be masked.",
+            parameter="target",
         )
     return _search(names, cells, measure, target, before, invariant)
 
@@ -147,7 +151,9 @@ def _cells(table: EncodedTable, report: RiskReport, names: tuple[str, ...], meas
     labels = [tuple(own[code] for own, code in zip(found.labels, row, strict=True)) for row in found.codes.tolist()]
     masked = np.array([None not in label for label in labels])
     if masked.sum() < 2:
-        raise DataError(f"columns must hold two categories or more to mask; {' × '.join(names)} holds fewer.")
+        raise DataError(
+            f"columns must hold two categories or more to mask; {' × '.join(names)} holds fewer.", parameter="columns"
+        )
     hidden = np.bincount(cell_of_row, risk - by_other_keys, len(labels))
     named = [label for label, is_masked in zip(labels, masked, strict=True) if is_masked]
     return _Cells(

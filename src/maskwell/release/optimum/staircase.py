@@ -46,12 +46,14 @@ def solve(p: Vector, excess: float) -> Staircase:
     if size > MOST_CATEGORIES:
         raise DesignError(
             f"restricted=False needs a linear program with 2^S columns and takes at most {MOST_CATEGORIES} categories; "
-            f"got {size}. Use restricted=True, or merge categories."
+            f"got {size}. Use restricted=True, or merge categories.",
+            parameter="restricted",
         )
     if excess < _LEAST_EXCESS:
         raise DesignError(
             f"restricted=False needs an epsilon of at least {_LEAST_EXCESS:g}; got {excess:.3g}. Below it, the solver "
-            "cannot tell rows apart. Use restricted=True."
+            "cannot tell rows apart. Use restricted=True.",
+            parameter="restricted",
         )
     from scipy.optimize import linprog
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Alternatives, Setting
 from maskwell.errors import DesignError
 from maskwell.release.pram.transitions import LARGEST_TOTAL, Transition, Weights, identity, stage
 
@@ -126,10 +127,22 @@ def _refuse_too_much(
         if own > reachable:
             lowest = 1 - reachable / counts[j]
             raise DesignError(
-                f"the diagonal is too low for a category of {counts[j]:,} records: more would leave it than enter it "
-                "from the categories it may move to, so frequencies could not be kept. Use least_diagonal, which "
-                f"raises it where needed, ask for at least {math.ceil(lowest * 10**4) / 10**4:.4f} for this category "
-                "alone, or use invariant=False."
+                Advice(
+                    f"the diagonal is too low for a category of {counts[j]:,} records: more would leave it than enter "
+                    "it from the categories it may move to, so frequencies could not be kept. Use ",
+                    Alternatives(
+                        [
+                            (Setting("least_diagonal"), ", which raises it where needed"),
+                            (
+                                f"ask for at least {math.ceil(lowest * 10**4) / 10**4:.4f} for this category alone, or "
+                                "use ",
+                                Setting("invariant", False),
+                            ),
+                        ]
+                    ),
+                    ".",
+                ),
+                parameter="diagonal",
             )
 
 
@@ -162,8 +175,18 @@ def _whole_flows(kernel: NDArray[np.float64], margin: NDArray[np.int64]) -> NDAr
 
 def _impossible() -> DesignError:
     return DesignError(
-        "no invariant matrix has this diagonal with the moves that are allowed; allow more moves (a wider band, fewer "
-        "zeros or exempt categories), raise the diagonal, or use invariant=False."
+        Advice(
+            "no invariant matrix has this diagonal with the moves that are allowed; ",
+            Alternatives(
+                [
+                    ("allow more moves (a wider band, fewer zeros or exempt categories)",),
+                    ("raise the diagonal",),
+                    ("use ", Setting("invariant", False)),
+                ]
+            ),
+            ".",
+        ),
+        parameter="diagonal",
     )
 
 

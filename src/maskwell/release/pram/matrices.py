@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Alternatives, Setting
 from maskwell.designs.base import Design
 from maskwell.errors import DataError, DesignError
 from maskwell.exact import fraction
@@ -46,10 +47,10 @@ class Choice:
         if self.matrix is not None and self.neighbours is not None:
             raise DesignError("neighbours go with a diagonal; a matrix says itself where values move.")
         if _by_stratum(self.matrix) and not strata:
-            raise DesignError("matrix has a design for each stratum, but no strata are named.")
+            raise DesignError("matrix has a design for each stratum, but no strata are named.", parameter="matrix")
         for pair in self.zeros:
             if len(pair) != 2:
-                raise DesignError("zeros must list pairs (truth, report) of categories.")
+                raise DesignError("zeros must list pairs (truth, report) of categories.", parameter="zeros")
             _refuse_unknown("zeros", pair, labels)
         if self.neighbours is not None and not set(labels) & set(self.neighbours):
             raise DesignError(f"neighbours name none of the {len(labels):,} categories of the column.")
@@ -61,14 +62,15 @@ def _refuse_unknown(parameter: str, named: Iterable[Any], labels: Sequence[Any])
     for label in named:
         if label not in known:
             raise DesignError(
-                f"{parameter} names {label!r}, which is none of the {len(labels):,} categories of the column."
+                f"{parameter} names {label!r}, which is none of the {len(labels):,} categories of the column.",
+                parameter=parameter,
             )
 
 
 def read_exempt(exempt: Iterable[Any], labels: Sequence[Any]) -> frozenset[Any]:
     """The categories that stay out of it: those named, and missing values."""
     if isinstance(exempt, (str, bytes)):
-        raise DesignError(f"exempt must be a list of categories; got the text {exempt!r}.")
+        raise DesignError(f"exempt must be a list of categories; got the text {exempt!r}.", parameter="exempt")
     named = [tuple(label) if isinstance(label, list) else label for label in exempt]
     _refuse_unknown("exempt", named, labels)
     return frozenset((*named, *filter(is_missing, labels)))
@@ -100,7 +102,10 @@ def _leaving(diagonal: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> li
         _refuse_unknown("diagonal", diagonal, labels)
         absent = [label for label in labels if label not in diagonal and label not in exempt]
         if absent:
-            raise DesignError(f"diagonal must name every category; {len(absent):,} of {len(labels):,} are not named.")
+            raise DesignError(
+                f"diagonal must name every category; {len(absent):,} of {len(labels):,} are not named.",
+                parameter="diagonal",
+            )
     chances = []
     for label in labels:
         if label in exempt:
@@ -109,7 +114,7 @@ def _leaving(diagonal: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> li
         value = diagonal[label] if isinstance(diagonal, Mapping) else diagonal
         stay = _decimal(value, "diagonal")
         if not 0 <= stay <= 1:
-            raise DesignError(f"diagonal must lie between 0 and 1; got {value!r}.")
+            raise DesignError(f"diagonal must lie between 0 and 1; got {value!r}.", parameter="diagonal")
         chances.append(1 - stay)
     return chances
 
@@ -132,7 +137,10 @@ def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], l
     if _by_stratum(matrix):
         own = level[0] if len(level) == 1 else level
         if own not in matrix:
-            raise DesignError(f"matrix has no design for {len(matrix)} of the strata that occur; give one for each.")
+            raise DesignError(
+                f"matrix has no design for {len(matrix)} of the strata that occur; give one for each.",
+                parameter="matrix",
+            )
         matrix = matrix[own]
     start = _entries(matrix, labels, choice.exempt)
     _hold(start, labels, choice)
@@ -164,7 +172,8 @@ def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDAr
     else:
         raise DesignError(
             f"matrix must say which category is which; got {type(matrix).__name__}. Pass "
-            "designs.from_matrix(P, categories), whose columns are truths, or {truth: {report: chance}}."
+            "designs.from_matrix(P, categories), whose columns are truths, or {truth: {report: chance}}.",
+            parameter="matrix",
         )
     position = {label: i for i, label in enumerate(labels)}
     entries = np.full((len(labels), len(labels)), Fraction(0), dtype=object)
@@ -173,7 +182,8 @@ def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDAr
             if truth not in exempt:
                 raise DataError(
                     f"matrix has no column for {len(set(labels) - set(columns) - exempt)} of the categories "
-                    f"that occur; it knows {shown(tuple(columns))}."
+                    f"that occur; it knows {shown(tuple(columns))}.",
+                    parameter="matrix",
                 )
             entries[j, j] = Fraction(1)
             continue
@@ -195,7 +205,8 @@ def _left_over(column: Mapping[Any, Fraction], truth: Any) -> Fraction:
     if abs(total - 1) > _TOLERANCE or min(numerator for numerator, _ in times) < 0:
         raise DesignError(
             f"matrix must hold chances that sum to 1 over the reports of each truth; those of {truth!r} sum to "
-            f"{float(total):.6g}. Columns are truths: transpose it if its rows sum to 1."
+            f"{float(total):.6g}. Columns are truths: transpose it if its rows sum to 1.",
+            parameter="matrix",
         )
     return 1 - total
 
@@ -224,6 +235,9 @@ def _refuse_forbidden(path: Transition, labels: Sequence[Any], zeros: Iterable[t
     position = {label: i for i, label in enumerate(labels)}
     if any(path.floats[position[report], position[truth]] > 0 for truth, report in zeros if truth != report):
         raise DesignError(
-            "the second stage would make a move that zeros forbid, by way of a third category; use diagonal= with "
-            "zeros, which never does, or invariant=False."
+            Advice(
+                "the second stage would make a move that zeros forbid, by way of a third category; use ",
+                Alternatives([("diagonal= with zeros, which never does",), (Setting("invariant", False),)]),
+                ".",
+            )
         )

@@ -27,7 +27,7 @@ def band(categories: Sequence[Hashable], width: int = 1) -> Weights:
     if len(set(labels)) < len(labels):
         raise DesignError("categories of a band must differ and be listed in their order.")
     if width < 1:
-        raise DesignError(f"width must be a whole number >= 1; got {width!r}.")
+        raise DesignError(f"width must be a whole number >= 1; got {width!r}.", parameter="width")
     return {
         label: {labels[i]: 1.0 for i in range(max(0, j - width), min(len(labels), j + width + 1)) if i != j}
         for j, label in enumerate(labels)
@@ -45,12 +45,12 @@ def by_distance(
     """
     labels = list(categories)
     if not scale > 0:
-        raise DesignError(f"scale must be positive; got {scale!r}.")
+        raise DesignError(f"scale must be positive; got {scale!r}.", parameter="scale")
     weights: Weights = {}
     for truth in labels:
         far = {report: float(distance(truth, report)) for report in labels if report != truth}
         if any(not d >= 0 for d in far.values()):
-            raise DesignError("distance must give a number >= 0 for every pair of categories.")
+            raise DesignError("distance must give a number >= 0 for every pair of categories.", parameter="distance")
         near = {report: d for report, d in far.items() if d <= farthest}
         # From the nearest one on, so that no category is so remote that all its weights vanish.
         least = min(near.values(), default=0.0)
@@ -72,7 +72,9 @@ def kernel(
         for truth, reports in preferred.items():
             for report, weight in reports.items():
                 if not (weight >= 0 and math.isfinite(weight)):
-                    raise DesignError(f"neighbours must hold finite weights >= 0; got {weight!r}.")
+                    raise DesignError(
+                        f"neighbours must hold finite weights >= 0; got {weight!r}.", parameter="neighbours"
+                    )
                 if truth in position and report in position:
                     matrix[position[report], position[truth]] = weight
         top = matrix.max(axis=0, keepdims=True)

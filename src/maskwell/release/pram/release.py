@@ -222,7 +222,7 @@ def _repeat(step: Step, number: int, table: EncodedTable, key: bytes | None, ids
 
 def _refuse_overlap(names: Sequence[str], strata: Sequence[str], earlier: Sequence[Step]) -> None:
     if not names:
-        raise DataError("columns must name one column or more; got none.")
+        raise DataError("columns must name one column or more; got none.", parameter="columns")
     done = {column for step in earlier for column in step.columns}
     used = {column for step in earlier for column in step.strata}
     for name in names:
