@@ -16,8 +16,9 @@ import pyarrow as pa
 import pytest
 
 import maskwell as mw
-from maskwell import report_files, report_text
-from maskwell.report_files import read_reports, read_stream, write_reports, write_stream
+from maskwell.reports import files as report_files
+from maskwell.reports import text as report_text
+from maskwell.reports.files import read_reports, read_stream, write_reports, write_stream
 from tests.conformance.file_helpers import DESIGNS, FORMATS, SETS, every_design, every_format, masked
 from tests.conformance.masking_helpers import refused, values_for
 from tests.conformance.members import EVERY
@@ -82,7 +83,7 @@ def test_arrow_table_carries_its_design() -> None:
 def test_streams_through_a_pipe() -> None:
     sink = pa.BufferOutputStream()
     assert write_stream(sink, SETS, SETS.mask_batches([[0, 1], [2]], seed=1)) == 3
-    design, batches = read_stream(pa.BufferReader(sink.getvalue()))
+    design, batches = read_stream(pa.BufferReader(sink.getvalue()), mw.Reports)
     assert design == SETS
     assert mw.Reports.concatenate(batches) == SETS.mask([0, 1, 2], seed=1)
 
@@ -94,7 +95,7 @@ def test_files_are_read_in_batches(tmp_path: Path, suffix: str) -> None:
     values = values_for(design, 100_000)
     parts = list(design.mask_batches([values] * 10, seed=5))
     assert write_reports(path, design, iter(parts)) == 1_000_000
-    _, batches = read_reports(path)
+    _, batches = read_reports(path, mw.Reports)
     assert max(map(len, batches)) <= 1 << 18
     assert mw.Tally.read(path) == mw.Tally.merge([part.tally() for part in parts])
 
@@ -151,7 +152,7 @@ def test_a_killed_process_leaves_no_half_file(tmp_path: Path, suffix: str) -> No
     source = f"""
         import sys, time
         import numpy as np, maskwell as mw
-        from maskwell.report_files import write_reports
+        from maskwell.reports.files import write_reports
         design = mw.designs.minimax(11, epsilon=0.3)
         def batches():
             for _ in range(20):
@@ -273,10 +274,10 @@ def test_batches_of_wide_sets_hold_few_of_them(tmp_path: Path, monkeypatch: pyte
     reports, path = masked(DESIGNS["wide sets"], 300), tmp_path / f"wide{suffix}"
     reports.write(path)
     monkeypatch.setattr(report_files, "_BATCH_BYTES", 10_000)
-    assert max(map(len, read_reports(path)[1])) <= 79
+    assert max(map(len, read_reports(path, mw.Reports)[1])) <= 79
     reports.write(path)
     monkeypatch.undo()
-    assert max(map(len, read_reports(path)[1])) <= (79 if suffix == ".arrow" else 300)
+    assert max(map(len, read_reports(path, mw.Reports)[1])) <= (79 if suffix == ".arrow" else 300)
     assert mw.Reports.read(path) == reports
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.tally import Patterns
+from maskwell.reports.tally import Patterns
 from tests.conformance.masking_helpers import refused, values_for
 
 DESIGNS = {

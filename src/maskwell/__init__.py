@@ -34,7 +34,7 @@ from maskwell.inference import (
 )
 from maskwell.planning import plan
 from maskwell.reports import Reports
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 __version__ = "0.1.0"
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import maskwell as mw
-from maskwell.report_files import read_stream, write_stream
+from maskwell.reports.files import read_stream, write_stream
 from tests.conformance.file_helpers import DESIGNS, FORMATS, ODD, SETS, every_format, masked
 from tests.conformance.masking_helpers import attempt, refused
 
@@ -162,7 +162,7 @@ def test_a_damaged_stream_is_never_read_as_another() -> None:
     whole = sink.getvalue().to_pybytes()
 
     def read(data: bytes) -> Callable[[], mw.Reports]:
-        return lambda: mw.Reports.concatenate(read_stream(io.BytesIO(data))[1])
+        return lambda: mw.Reports.concatenate(read_stream(io.BytesIO(data), mw.Reports)[1])
 
     assert read(whole)() == reports
     for at in range(len(whole)):

@@ -27,8 +27,7 @@ from maskwell.errors import EstimationError, ReportError
 
 if TYPE_CHECKING:
     from maskwell.inference import Estimate
-    from maskwell.reports import Reports
-    from maskwell.tally import Tally
+    from maskwell.reports.tally import Tally
 
 _PICTURES = (".png", ".svg", ".html")
 _SIMULATED = "Some reports were drawn from a seed: this is a simulation, not a survey."
@@ -152,15 +151,16 @@ def _refuse_contradictions(reports: list[str], level: float, table: str | None, 
 
 def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
     """The tally of all files, and the ways in which their reports were drawn."""
-    from maskwell.report_files import read_reports, read_stream
-    from maskwell.tally import Tally
+    from maskwell.reports.batch import Batch
+    from maskwell.reports.files import read_reports, read_stream
+    from maskwell.reports.tally import Tally
 
     tallies: list[Tally] = []
     drawn: set[str] = set()
     rows = 0
     with progress("counting reports") as show:
 
-        def counted(batches: Iterator["Reports"]) -> Iterator["Reports"]:
+        def counted(batches: Iterator[Batch]) -> Iterator[Batch]:
             nonlocal rows
             for batch in batches:
                 drawn.add(batch.randomness)
@@ -170,7 +170,8 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
 
         first: Design | None = None
         for name in names:
-            design, batches = read_stream(sys.stdin.buffer) if name == STANDARD else read_reports(name)
+            piped = name == STANDARD
+            design, batches = read_stream(sys.stdin.buffer, Batch) if piped else read_reports(name, Batch)
             if first is not None and design != first:
                 raise ReportError(
                     f"{Path(name).name!r} holds reports of another design ({design.name}, {design.fingerprint[:12]}) "

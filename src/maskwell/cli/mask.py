@@ -83,7 +83,7 @@ def mask(
         -o reports.parquet
     """
     from maskwell.cli.answers import Answers, RecordIds
-    from maskwell.report_files import write_reports, write_stream
+    from maskwell.reports.files import write_reports, write_stream
     from maskwell.tables.files import open_columns
 
     _refuse_contradictions(data, design, output, json)

@@ -31,7 +31,7 @@ from maskwell.inference.monte_carlo import seed_of
 from maskwell.inference.result import Estimate
 from maskwell.inference.simplex import project
 from maskwell.inference.sum_distribution import sum_tails
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _MOST_CELLS = 1 << 16
 _SAMPLE = 8_192

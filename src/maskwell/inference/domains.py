@@ -15,9 +15,9 @@ from maskwell.inference.linear import LinearEstimate, as_tally, estimate
 from maskwell.inference.result import Estimate
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
 from maskwell.tables.columns import as_arrow
 from maskwell.tables.matching import Missing
-from maskwell.tally import Tally
 
 _ROUND_OFF = 1e-9
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _TOLERANCE = 1e-9
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from maskwell.errors import EstimationError
 from maskwell.inference.hypothesis import HypothesisTest, chi_square_tail, most_likely, pool
 from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
 from maskwell.sampling.plans import TOTAL
-from maskwell.tally import Tally
 
 _MOST_ROWS = 100_000
 

@@ -14,8 +14,8 @@ from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.fit_tests import counts_by_row
 from maskwell.inference.group_scores import Comparison, GroupScores, interior, scaled
 from maskwell.inference.hypothesis import most_likely
+from maskwell.reports.tally import Tally
 from maskwell.sampling.regrouping import Regrouping
-from maskwell.tally import Tally
 
 _MOST_CELLS = 1 << 20
 _BATCH_CELLS = 1 << 22

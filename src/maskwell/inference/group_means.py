@@ -13,9 +13,9 @@ from maskwell.inference.draws import derived_seed, draw_codes
 from maskwell.inference.group_scores import Comparison, GroupScores, interior
 from maskwell.inference.linear import LinearEstimate, estimate
 from maskwell.inference.simplex import project
+from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw as draw_reports
-from maskwell.tally import Tally
 
 _RANK_TOLERANCE = 1e-10
 # Beyond so many reports a draw of a group's mean is a draw from the normal distribution.

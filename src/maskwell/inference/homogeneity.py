@@ -24,7 +24,7 @@ from maskwell.inference.hypothesis import HypothesisTest
 from maskwell.inference.monte_carlo import MOST, seed_of, upper_tail
 from maskwell.inference.weighted_chi_squares import weighted_chi_square_tail
 from maskwell.reports import Reports
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 # One report may move the statistic by this much; the classical rule of 5 expected would be .2.
 MOST_LEVERAGE = 0.1

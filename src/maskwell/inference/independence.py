@@ -37,8 +37,8 @@ from maskwell.inference.independence_score import ScoreTest
 from maskwell.inference.independence_statistics import SHUFFLED, STATISTICS, Pairs, two_variables
 from maskwell.inference.weighted_chi_squares import weighted_chi_square_tail
 from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
 from maskwell.sampling.permutation import shuffled_tables
-from maskwell.tally import Tally
 
 Kind = Literal["score", "lrt", "lrt-moments", "pearson", "bonferroni"]
 

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.inference.linear import estimate
 from maskwell.inference.report_rows import rows_of
+from maskwell.reports.tally import Tally
 from maskwell.sampling.plans import Packed
-from maskwell.tally import Tally
 
 _SCORES_AT_ONCE = 1 << 21
 

@@ -20,7 +20,7 @@ from maskwell.inference.hypothesis import chi_square_tail, most_likely, pool
 from maskwell.inference.information import invert
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 ENOUGH = 10.0  # open answers that the rarest pair of categories must be worth for lrt to keep its level on both sides
 _MOST_CELLS = 1_000_000

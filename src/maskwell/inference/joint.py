@@ -19,7 +19,7 @@ from maskwell.designs.base import Design, Method, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.cramers_v import CramersV, corrected_v
 from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _MOST_ASSOCIATED = 4_000
 

@@ -27,9 +27,9 @@ from maskwell.inference.one_step import one_step
 from maskwell.inference.report_rows import Rows, rows_of
 from maskwell.inference.result import Contrast, ContrastScores, Estimate, contrast_vector
 from maskwell.inference.simplex import project
+from maskwell.reports.tally import Tally
 from maskwell.sampling.plans import Packed
 from maskwell.tables.labels import shown
-from maskwell.tally import Tally
 
 Kind = Literal["wald", "profile", "bootstrap"]
 KINDS = ("wald", "profile", "bootstrap")

@@ -20,7 +20,7 @@ from maskwell.inference import intervals
 from maskwell.inference.result import Contrast, ContrastScores, Estimate, Projection, contrast_vector
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 __all__ = ["Contrast", "Estimate", "LinearEstimate", "Projection", "estimate", "estimate_contrast"]
 

@@ -16,7 +16,7 @@ from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.inference.intervals import normal_quantile
 from maskwell.inference.simplex import project
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
 

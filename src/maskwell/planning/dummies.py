@@ -26,8 +26,8 @@ from maskwell.designs.scores import least_squares
 from maskwell.errors import DesignError, EstimationError
 from maskwell.exact import fraction
 from maskwell.planning.spread import respondents
+from maskwell.reports.tally import Tally
 from maskwell.tables.labels import Label, as_labels, shown
-from maskwell.tally import Tally
 
 MOST_REAL = 12
 

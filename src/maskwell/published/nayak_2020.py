@@ -20,7 +20,7 @@ from maskwell.published.nayak_2020_errata import ERRATA, KEY
 from maskwell.release.identification.audit import audit_block
 from maskwell.release.identification.release import limit_identification
 from maskwell.release.identification.theta import least_cells, theta_for, worst_risk
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _N = 59_033
 _CATEGORIES = {"gender": 2, "age": 92, "race": 9, "marital status": 5, "area": 44}

@@ -8,7 +8,7 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.inference import estimate
 from maskwell.published.model import Explanation, Row
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 KEY = "nayak-zhai-2019"
 _PLACE = "Statements that need a correction"

@@ -19,7 +19,7 @@ from maskwell.inference.hypothesis import chi_square_tail
 from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_errata import ERRATA
 from maskwell.published.wang_ding_2021_table_4 import KEY, TABLE_4_ROWS, limits
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 _RACE = {

@@ -14,7 +14,7 @@ from maskwell.inference.hypothesis import chi_square_tail
 from maskwell.planning.dummies import dummy_respondents, guaranteed_coverage
 from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_table_4 import KEY
-from maskwell.tally import Tally
+from maskwell.reports.tally import Tally
 
 _PLACE = "Statements that need a correction"
 _RACE = np.array([311, 1039, 3124, 271, 27816])

@@ -19,6 +19,9 @@ from maskwell.tables.codes import Coded, Floats, Ints
 _LARGEST_RADIX = 2**62
 _FEW = 2**22
 
+SIZES = (2, 3, 5, 10)
+"""The k of the k-anonymity counts that a summary shows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:

@@ -11,13 +11,10 @@ from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.risk.diversity import Diversity
 from maskwell.risk.drivers import Driver, drivers
-from maskwell.risk.frequencies import Cells
+from maskwell.risk.frequencies import SIZES, Cells
 from maskwell.risk.individual import individual_risk
 from maskwell.risk.modelled import Modelled
 from maskwell.tables.codes import Floats, Ints
-
-SIZES = (2, 3, 5, 10)
-"""The k of the k-anonymity counts that a summary shows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from maskwell.advice import Advice, Setting
 from maskwell.plain_text import visible_lines
+from maskwell.risk.frequencies import SIZES
 from maskwell.risk.modelled import Modelled
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ def summary_lines(report: RiskReport) -> list[str]:
 
 
 def _file(report: RiskReport) -> Iterator[str]:
-    from maskwell.risk.report import SIZES
-
     cells, n = report.cells, report.n
     yield f"{_counted(n, 'record')} over {_counted(len(report.keys), 'key')}: {', '.join(report.keys)}"
     yield f"{len(cells):,} of {cells.possible:,} possible cells are occupied"

@@ -11,7 +11,7 @@ from maskwell.release import PramRelease, Release
 from maskwell.release.after.comparison import Compared, Comparison
 from maskwell.release.after.matches import Matches
 from maskwell.release.partition import read_spec
-from maskwell.risk.report import SIZES
+from maskwell.risk.frequencies import SIZES
 from maskwell.views.page import Block, Figure, Section, Table, Text
 from maskwell.views.release_charts import association_chart, changed_chart, cross_chart, difference_chart
 from maskwell.views.wording import number, percent

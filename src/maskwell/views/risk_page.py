@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from maskwell.risk import RiskReport
+from maskwell.risk.frequencies import SIZES
 from maskwell.risk.modelled import Modelled
-from maskwell.risk.report import SIZES
 from maskwell.risk.summary import TWO_ESTIMATES, VERDICTS, model_words
 from maskwell.views.audit_page import made_by
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.risk.assess import assess
-from maskwell.risk.frequencies import group
-from maskwell.risk.report import SIZES, RiskReport
+from maskwell.risk.frequencies import SIZES, group
+from maskwell.risk.report import RiskReport
 from maskwell.tables.codes import Coded
 from maskwell.tables.encoded import encoded
 

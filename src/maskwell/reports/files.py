@@ -14,18 +14,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 from maskwell.designs.base import Design
 from maskwell.designs.storage import to_document
 from maskwell.errors import MaskwellError, ReportError
-from maskwell.report_seal import COUNT, DIGEST, Seal
-from maskwell.report_text import CsvWriter, read_csv
-from maskwell.reports import Reports, checked_randomness
+from maskwell.reports.batch import Batch
+from maskwell.reports.randomness import checked_randomness
+from maskwell.reports.seal import COUNT, DIGEST, Seal
+from maskwell.reports.text import CsvWriter, read_csv
 from maskwell.sampling.plans import Packed
 from maskwell.whole_files import complete_file, complete_files
+
+B = TypeVar("B", bound=Batch)
 
 FORMAT = "2"
 SUFFIXES = (".parquet", ".arrow", ".csv")
@@ -34,7 +37,7 @@ _PREFIX = "maskwell."
 _WRITTEN_ROWS, _READ_ROWS, _BATCH_BYTES = 1 << 20, 1 << 18, 1 << 24
 
 
-def to_table(reports: Reports) -> Any:
+def to_table(reports: Batch) -> Any:
     """Reports as an Arrow table, with their seal."""
     import pyarrow as pa
 
@@ -51,13 +54,13 @@ def _arrow_type(design: Design) -> Any:
     return pa.from_numpy_dtype(empty.dtype) if empty.ndim == 1 else pa.binary(empty.shape[1])
 
 
-def _drawn(reports: Reports) -> dict[str, str]:
+def _drawn(reports: Batch) -> dict[str, str]:
     """What the metadata of a file say of its reports besides their design."""
     asked = {} if reports.question is None else {"maskwell.question": reports.question}
     return {"maskwell.randomness": reports.randomness, **asked}
 
 
-def _about(reports: Reports) -> dict[str, str]:
+def _about(reports: Batch) -> dict[str, str]:
     return {"maskwell": FORMAT, "maskwell.design": reports.design.to_json(), **_drawn(reports)}
 
 
@@ -78,7 +81,7 @@ def _batch_rows(design: Design, most: int) -> int:
     return max(1, min(most, _BATCH_BYTES // width))
 
 
-def _to_batch(reports: Reports, schema: Any) -> Any:
+def _to_batch(reports: Batch, schema: Any) -> Any:
     import pyarrow as pa
 
     packed, kind = np.ascontiguousarray(reports.packed), schema.field(0).type
@@ -90,7 +93,7 @@ def _to_batch(reports: Reports, schema: Any) -> Any:
     return pa.record_batch([column], schema=schema)
 
 
-def _from_batch(none: Reports, batch: Any, first_row: int) -> Reports:
+def _from_batch(none: B, batch: Any, first_row: int) -> B:
     """The reports of a batch; ``none`` holds no reports, but what a file says of all of them."""
     column, design = batch.column(0), none.design
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
@@ -107,7 +110,7 @@ def _from_batch(none: Reports, batch: Any, first_row: int) -> Reports:
     return replace(none, packed=packed, missing=missing).check(first_row)
 
 
-def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterable[Reports]) -> int:
+def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterable[Batch]) -> int:
     """Write batches of one design to a file, whole or not at all, and say how many reports it holds."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -122,7 +125,7 @@ def write_reports(path: str | os.PathLike[str], design: Design, batches: Iterabl
         raise ReportError(f"{Path(path).name!r} could not be written: {error.strerror or error}.") from None
 
 
-def write_stream(sink: Any, design: Design, batches: Iterable[Reports]) -> int:
+def write_stream(sink: Any, design: Design, batches: Iterable[Batch]) -> int:
     """Write batches to an open binary file as an Arrow stream, for pipes."""
     import pyarrow as pa
 
@@ -132,7 +135,7 @@ def write_stream(sink: Any, design: Design, batches: Iterable[Reports]) -> int:
         return _write_ipc(writer, schema, about, sealed)
 
 
-def _write_arrow(file: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
+def _write_arrow(file: BinaryIO, design: Design, batches: Iterable[Batch]) -> int:
     import pyarrow as pa
 
     about, sealed = _sealed(design, batches)
@@ -146,11 +149,11 @@ def _write_ipc(writer: Any, schema: Any, about: dict[str, str], sealed: _Sealed)
     for batch in sealed:
         writer.write_batch(_to_batch(batch, schema))
     stamp = _prefixed(sealed.seal.stamp(about))
-    writer.write_batch(_to_batch(Reports(sealed.design, sealed.design.plan.empty(0)), schema), custom_metadata=stamp)
+    writer.write_batch(_to_batch(Batch(sealed.design, sealed.design.plan.empty(0)), schema), custom_metadata=stamp)
     return sealed.seal.count
 
 
-def _write_parquet(file: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
+def _write_parquet(file: BinaryIO, design: Design, batches: Iterable[Batch]) -> int:
     import pyarrow.parquet as pq
 
     about, sealed = _sealed(design, batches)
@@ -162,7 +165,7 @@ def _write_parquet(file: BinaryIO, design: Design, batches: Iterable[Reports]) -
     return sealed.seal.count
 
 
-def _write_csv(file: BinaryIO, beside: BinaryIO, design: Design, batches: Iterable[Reports]) -> int:
+def _write_csv(file: BinaryIO, beside: BinaryIO, design: Design, batches: Iterable[Batch]) -> int:
     about, sealed = _sealed(design, batches)
     writer = CsvWriter(file, design)
     for batch in sealed:
@@ -175,19 +178,19 @@ def _write_csv(file: BinaryIO, beside: BinaryIO, design: Design, batches: Iterab
     return sealed.seal.count
 
 
-def _sealed(design: Design, batches: Iterable[Reports]) -> tuple[dict[str, str], _Sealed]:
+def _sealed(design: Design, batches: Iterable[Batch]) -> tuple[dict[str, str], _Sealed]:
     """What the first batch says of all, and all of them in parts of bounded size, taken into a seal as they pass."""
     iterator = iter(batches)
-    first = next(iterator, Reports(design, design.plan.empty(0)))
+    first = next(iterator, Batch(design, design.plan.empty(0)))
     return _about(first), _Sealed(design, first, iterator)
 
 
 class _Sealed:
-    def __init__(self, design: Design, first: Reports, rest: Iterator[Reports]) -> None:
+    def __init__(self, design: Design, first: Batch, rest: Iterator[Batch]) -> None:
         self.design, self.seal = design, Seal()
         self._first, self._rest = first, rest
 
-    def __iter__(self) -> Iterator[Reports]:
+    def __iter__(self) -> Iterator[Batch]:
         rows = _batch_rows(self.design, _WRITTEN_ROWS)
         for batch in _with(self._first, self._rest):
             if batch.design != self.design or _drawn(batch) != _drawn(self._first):
@@ -200,30 +203,33 @@ class _Sealed:
                 yield part
 
 
-def _with(first: Reports, rest: Iterator[Reports]) -> Iterator[Reports]:
+def _with(first: Batch, rest: Iterator[Batch]) -> Iterator[Batch]:
     yield first
     yield from rest
 
 
-def read_reports(path: str | os.PathLike[str]) -> tuple[Design, Iterator[Reports]]:
-    """The design of a file and an iterator over its checked reports; its end is reached only if the seal is right."""
+def read_reports(path: str | os.PathLike[str], kind: type[B]) -> tuple[Design, Iterator[B]]:
+    """The design of a file and an iterator over its checked reports; its end is reached only if the seal is right.
+
+    ``kind`` is the class of what comes: a batch, or one that can do more.
+    """
     name, suffix = Path(path).name, Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
     with _one_line_errors(name):
         if suffix == ".csv":
-            return _read_csv(path, name)
-        return (_read_parquet if suffix == ".parquet" else _read_arrow)(path, name)
+            return _read_csv(path, name, kind)
+        return (_read_parquet if suffix == ".parquet" else _read_arrow)(path, name, kind)
 
 
-def read_stream(source: Any, name: str = "standard input") -> tuple[Design, Iterator[Reports]]:
+def read_stream(source: Any, kind: type[B], name: str = "standard input") -> tuple[Design, Iterator[B]]:
     """The design of an Arrow stream and an iterator over its checked reports."""
     import pyarrow as pa
 
     with _one_line_errors(name):
         reader = pa.ipc.open_stream(source)
         return _decoded(
-            _own(reader.schema.metadata), reader.schema, lambda rows: _whole_stream(reader, source, name), name
+            _own(reader.schema.metadata), reader.schema, lambda rows: _whole_stream(reader, source, name), name, kind
         )
 
 
@@ -233,7 +239,7 @@ def _whole_stream(reader: Any, source: Any, name: str) -> Iterator[Any]:
         raise ReportError(f"{name!r} goes on after the end of its reports; give one stream at a time, or files.")
 
 
-def _read_arrow(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+def _read_arrow(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:
     import pyarrow as pa
 
     reader = pa.ipc.open_file(pa.memory_map(str(path)))
@@ -243,10 +249,11 @@ def _read_arrow(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterat
         reader.schema,
         lambda rows: map(reader.get_batch_with_custom_metadata, numbers),
         name,
+        kind,
     )
 
 
-def _read_parquet(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+def _read_parquet(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
@@ -255,6 +262,7 @@ def _read_parquet(path: str | os.PathLike[str], name: str) -> tuple[Design, Iter
         file.schema_arrow,
         lambda rows: ((batch, None) for batch in file.iter_batches(batch_size=rows)),
         name,
+        kind,
     )
 
 
@@ -265,8 +273,8 @@ def _own(metadata: Any) -> dict[str, str]:
 
 
 def _decoded(
-    metadata: dict[str, str], schema: Any, raw: Callable[[int], Iterable[Any]], name: str
-) -> tuple[Design, Iterator[Reports]]:
+    metadata: dict[str, str], schema: Any, raw: Callable[[int], Iterable[Any]], name: str, kind: type[B]
+) -> tuple[Design, Iterator[B]]:
     """``raw`` gives batches of so many rows, if it can choose, each with its own metadata."""
     about = {key: value for key, value in metadata.items() if key not in _prefixed({COUNT: "", DIGEST: ""})}
     _check_format(about.get("maskwell"), name)
@@ -275,10 +283,10 @@ def _decoded(
     design = Design.from_json(about["maskwell.design"])
     if schema.names != [_COLUMN] or schema.field(0).type != _arrow_type(design):
         raise ReportError(f"{name!r} does not hold one column of {_arrow_type(design)} reports, as its design demands.")
-    none = _none(design, about.get("maskwell.randomness"), about.get("maskwell.question"), name)
+    none = _none(kind, design, about.get("maskwell.randomness"), about.get("maskwell.question"), name)
     stamp = {key: value for key, value in metadata.items() if key not in about}
 
-    def batches() -> Iterator[Reports]:
+    def batches() -> Iterator[B]:
         rows, first_row = _batch_rows(design, _READ_ROWS), 0
         for batch, own in raw(rows):
             stamp.update(_own(own))
@@ -291,20 +299,20 @@ def _decoded(
     return design, _guarded(verified, name, none)
 
 
-def _none(design: Design, randomness: Any, question: Any, name: str) -> Reports:
+def _none(kind: type[B], design: Design, randomness: Any, question: Any, name: str) -> B:
     """No reports of a design, but what a file says of those that it holds."""
     if question is not None and not isinstance(question, str):
         raise ReportError(f"{name!r} does not say in words which question was asked.")
-    return Reports(design, design.plan.empty(0), None, checked_randomness(randomness, name), question)
+    return kind(design, design.plan.empty(0), None, checked_randomness(randomness, name), question)
 
 
-def _read_csv(path: str | os.PathLike[str], name: str) -> tuple[Design, Iterator[Reports]]:
+def _read_csv(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:
     text = _beside(path).read_text(encoding="utf-8")
     design = Design.from_json(text)
     document = json.loads(text)
     about = {key: value for key, value in document.items() if key not in (COUNT, DIGEST)}
     _check_format(about.get("report_file"), name)
-    none = _none(design, about.get("randomness"), about.get("question"), name)
+    none = _none(kind, design, about.get("randomness"), about.get("question"), name)
     verified = _verified(read_csv(path, none), about, lambda: document, name)
     return design, _guarded(verified, name, none)
 
@@ -317,8 +325,8 @@ def _check_format(found: Any, name: str) -> None:
 
 
 def _verified(
-    batches: Iterator[Reports], about: dict[str, Any], stamp: Callable[[], dict[str, Any]], name: str
-) -> Iterator[Reports]:
+    batches: Iterator[B], about: dict[str, Any], stamp: Callable[[], dict[str, Any]], name: str
+) -> Iterator[B]:
     """The same batches; after the last one they must be those that were sealed."""
     seal = Seal()
     for batch in batches:
@@ -327,7 +335,7 @@ def _verified(
     seal.verify(about, stamp(), name)
 
 
-def _guarded(batches: Iterator[Reports], name: str, none: Reports) -> Iterator[Reports]:
+def _guarded(batches: Iterator[B], name: str, none: B) -> Iterator[B]:
     """At least one batch, so that even a file without reports says how they were to be drawn."""
     with _one_line_errors(name):
         first = next(batches, none)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import ReportError
-from maskwell.reports import Reports
+from maskwell.reports.batch import Batch
 
 COUNT, DIGEST = "reports", "digest"
 
@@ -28,7 +28,7 @@ class Seal:
     _reports: Any = field(default_factory=sha256, repr=False)
     _gaps: Any = field(default_factory=sha256, repr=False)
 
-    def add(self, batch: Reports) -> None:
+    def add(self, batch: Batch) -> None:
         """Take in the next reports; of one that is missing, only where it would have been counts."""
         packed = batch.packed
         if batch.missing is not None and batch.missing.any():

@@ -11,15 +11,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.errors import ReportError
-from maskwell.reports import Reports
+from maskwell.reports.batch import Batch
 from maskwell.sampling.plans import Packed
+
+B = TypeVar("B", bound=Batch)
 
 COLUMN = "report"
 _BATCH_BYTES = 1 << 24
@@ -114,7 +116,7 @@ class CsvWriter:
         self._texts = ReportTexts(design)
         self._writer = csv.CSVWriter(file, self._schema)
 
-    def write(self, batch: Reports) -> None:
+    def write(self, batch: Batch) -> None:
         """Write one batch, a bounded part at a time."""
         import pyarrow as pa
         from pyarrow import compute
@@ -131,7 +133,7 @@ class CsvWriter:
         self._writer.close()
 
 
-def read_csv(path: str | os.PathLike[str], none: Reports) -> Iterator[Reports]:
+def read_csv(path: str | os.PathLike[str], none: B) -> Iterator[B]:
     """The checked reports of a CSV file; ``none`` holds no reports, but what the file says of all of them."""
     import pyarrow as pa
     from pyarrow import compute, csv

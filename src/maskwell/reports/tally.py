@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
-from maskwell.reports import Reports, is_simulated, joined_randomness
+from maskwell.reports.batch import Batch
+from maskwell.reports.files import read_reports
+from maskwell.reports.randomness import is_simulated, joined_randomness
 from maskwell.sampling.plans import Packed
 
 
@@ -45,7 +47,7 @@ class Tally:
     randomness: str = "unknown"
 
     @staticmethod
-    def of(reports: Reports, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
+    def of(reports: Batch, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
         """The tally of reports."""
         design, packed = reports.design, reports.packed
         keep = design.keeps_patterns if patterns is None else patterns
@@ -96,16 +98,14 @@ class Tally:
     @staticmethod
     def read(path: str | PathLike[str], patterns: bool | None = None) -> Tally:
         """The tally of a file of reports, read in batches."""
-        from maskwell.report_files import read_reports
-
-        design, batches = read_reports(path)
+        design, batches = read_reports(path, Batch)
         return Tally.stream(design, batches, patterns)
 
     @staticmethod
-    def stream(design: Design, batches: Iterable[Reports], patterns: bool | None = None) -> Tally:
+    def stream(design: Design, batches: Iterable[Batch], patterns: bool | None = None) -> Tally:
         """The tally of batches of reports, one in memory at a time."""
-        tallies = (batch.tally(patterns=patterns) for batch in batches)
-        start = next(tallies, None) or Reports(design, design.plan.empty(0)).tally(patterns=patterns)
+        tallies = (Tally.of(batch, None, patterns) for batch in batches)
+        start = next(tallies, None) or Tally.of(Batch(design, design.plan.empty(0)), None, patterns)
         return reduce(lambda total, tally: Tally.merge([total, tally]), tallies, start)
 
     @staticmethod

@@ -2,100 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Vector
-from maskwell.errors import DataError, ReportError, SimulationWarning
+from maskwell.designs.base import Vector
+from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
-from maskwell.sampling.plans import Packed
-
-if TYPE_CHECKING:
-    from maskwell.tally import Tally
-
-
-_KINDS = {"secure", "keyed", "seeded", "unknown"}
-_AND = " and "
+from maskwell.reports.batch import Batch
+from maskwell.reports.files import read_reports, to_table, write_reports
+from maskwell.reports.randomness import AND, joined_randomness
+from maskwell.reports.tally import Tally
 
 
-def joined_randomness(parts: Iterable[tuple[str, float]]) -> str:
-    """How reports from several sources were drawn, from each source's randomness and how many reports it has.
-
-    >>> joined_randomness([("secure", 10), ("secure", 20), ("keyed", 5)])
-    'keyed and secure'
-    """
-    sources = list(parts)
-    # A source without reports drew nothing.
-    kinds = {kind for source, n in sources if n or not any(n for _, n in sources) for kind in source.split(_AND)}
-    seeded = [is_simulated(source) for source, n in sources if n]
-    if any(seeded) and not all(seeded):
-        warnings.warn(
-            "reports drawn from a seed, which protect nobody, are counted together with others: for simulation only.",
-            SimulationWarning,
-            stacklevel=3,
-        )
-    return _AND.join(sorted(kinds))
-
-
-def is_simulated(randomness: str) -> bool:
-    """Whether some of the reports were drawn from a seed."""
-    return "seeded" in randomness.split(_AND)
-
-
-def checked_randomness(found: Any, name: str) -> str:
-    """What a file says of how its reports were drawn, if it is one of the things it can say."""
-    kinds = found.split(_AND) if isinstance(found, str) else []
-    if not kinds or not set(kinds) <= _KINDS or kinds != sorted(set(kinds)):
-        raise ReportError(f"{name!r} does not say how its reports were drawn.")
-    return str(found)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reports:
-    """Packed reports: category or row codes, or bit masks (bit j of a row, lowest first, is category j).
-
-    ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed" or, for
-    simulations only, "seeded"; of reports from several sources it names all, such as "secure and seeded".
-    ``question`` is what was asked, where ``mask`` was told.
-    """
-
-    design: Design
-    packed: Packed
-    missing: NDArray[np.bool_] | None = None
-    randomness: str = "secure"
-    question: str | None = None
-
-    def __len__(self) -> int:
-        return len(self.packed)
-
-    def check(self, first_row: int = 0) -> Reports:
-        """These reports, if the design can have produced each of them; ``first_row`` is the number of the first."""
-        empty = self.design.plan.empty(0)
-        if self.packed.dtype != empty.dtype or self.packed.shape[1:] != empty.shape[1:]:
-            raise ReportError(
-                f"reports have type {self.packed.dtype}{list(self.packed.shape[1:])}, but {self.design.name} with "
-                f"k={self.design.k} makes {empty.dtype}{list(empty.shape[1:])}; they belong to another design."
-            )
-        present = self.packed if self.missing is None else self.packed[~self.missing]
-        wrong = self.design.codec.first_impossible(present)
-        if wrong >= 0:
-            row = wrong if self.missing is None else int(np.flatnonzero(~self.missing)[wrong])
-            raise ReportError(
-                f"the report in row {first_row + row} is one that {self.design.name} cannot produce; "
-                "the file was changed or belongs to another design."
-            )
-        return self
-
-    def part(self, rows: slice | NDArray[Any]) -> Reports:
-        """The reports of some rows."""
-        missing = None if self.missing is None else self.missing[rows]
-        return replace(self, packed=self.packed[rows], missing=missing)
+class Reports(Batch):
+    """Many masked answers. What they are made of stands in :class:`~maskwell.reports.batch.Batch`."""
 
     def decode(self) -> list[Any]:
         """Each report as its label, as a frozenset of labels, or None where there is no report."""
@@ -106,8 +29,6 @@ class Reports:
 
     def tally(self, weights: Any = None, patterns: bool | None = None) -> Tally:
         """Count the reports; ``weights`` are sampling weights, ``patterns=True`` also keeps each distinct report."""
-        from maskwell.tally import Tally
-
         return Tally.of(self, _checked_weights(weights, len(self)), patterns)
 
     @staticmethod
@@ -163,22 +84,16 @@ class Reports:
 
     def to_arrow(self) -> Any:
         """An Arrow table with one column, ``report``, and the design in its metadata."""
-        from maskwell.report_files import to_table
-
         return to_table(self)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a .parquet, .arrow or .csv file, whole or not at all; a .csv has its design beside it."""
-        from maskwell.report_files import write_reports
-
         write_reports(path, self.design, [self])
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Reports:
         """Read a file of reports and check that its design can have produced each one."""
-        from maskwell.report_files import read_reports
-
-        design, batches = read_reports(path)
+        design, batches = read_reports(path, Reports)
         parts = list(batches)
         return Reports.concatenate(parts) if parts else Reports(design, design.plan.empty(0))
 
@@ -203,7 +118,7 @@ class Reports:
 def _refuse_shared_noise(columns: Mapping[str, Reports]) -> None:
     """An error if two variables may have been drawn from the same random words."""
     for kind, secret in (("keyed", "key"), ("seeded", "seed")):
-        asked = [reports.question for reports in columns.values() if kind in reports.randomness.split(_AND)]
+        asked = [reports.question for reports in columns.values() if kind in reports.randomness.split(AND)]
         if len(asked) > 1 and (None in asked or len(set(asked)) < len(asked)):
             raise ReportError(
                 f"{len(asked)} of the variables hold {kind} reports of one question or of none: drawn with one "
