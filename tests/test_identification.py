@@ -5,6 +5,8 @@ Statistical tests use fixed seeds. Each mean is compared at a false-alarm rate o
 
 import itertools
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,13 +24,14 @@ from maskwell.release import (
     theta_for,
     worst_risk,
 )
-from maskwell.release.identification.audit import audit_block, match_risk
+from maskwell.release.identification import preparation
+from maskwell.release.identification.audit import IdentificationAudit, audit_block, match_risk
 from maskwell.release.identification.moves import move_plan
 from maskwell.release.identification.preparation import prepare, read_request
 from maskwell.release.identification.release import carry_out
 from maskwell.release.identification.theta import least_cells
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import draw
+from maskwell.sampling.plans import WithinPlan, draw
 from tests.persons import KEYS, RACES, WITHIN, population, small
 from tests.statistics_helpers import fit_test
 
@@ -145,6 +148,28 @@ def test_stay_weights_are_whole_so_that_flows_balance_exactly() -> None:
     stay = move_plan(np.array([0, 20]), np.array([1, 2] * 10), theta).stay
     flows = {int(t) * (1 - Fraction(int(w), 2**64)) for w, t in zip(stay, [1, 2] * 10, strict=True)}
     assert flows == {theta}  # what leaves each cell is θ, and so is what enters it
+
+
+def test_the_audit_reads_what_the_sampler_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sampler that moves half as many fails the audit; one that moves unevenly, or past a block, is no such thing."""
+    table = {"n": list(range(60)), "half": [i // 30 for i in range(60)]}
+
+    def drawn(change: Callable[[WithinPlan], WithinPlan]) -> IdentificationAudit:
+        monkeypatch.setattr(preparation, "move_plan", lambda *given: change(move_plan(*given)))
+        return plan_identification(table, "n", 0.5, "half", blocks="whole")[1]
+
+    assert drawn(lambda moves: moves).holds
+    half = drawn(lambda moves: replace(moves, stay=moves.stay // 2 + np.uint64(1 << 63)))
+    assert half.theta == theta_for(0.5) / 2
+    assert not half.holds
+    one = np.arange(60, dtype=np.uint64) == 7
+    for change in (
+        lambda moves: replace(moves, stay=moves.stay + one),
+        lambda moves: replace(moves, others=moves.others + one),
+        lambda moves: replace(moves, first=moves.first * 0),
+    ):
+        with pytest.raises(AssertionError, match="sampler"):
+            drawn(change)
 
 
 # The published example, on a made population of its size.

@@ -65,13 +65,14 @@ def _sets(plan: SubsetPlan, truth: int) -> Chances:
 
 def _rows(plan: RowPlan, truth: int) -> Chances:
     """A number below the total is looked up among the cumulative weights; the last row takes what is left."""
-    possible, which, cumulative = plan._arrays
-    n = int(possible[truth])
-    edges = [0, *(int(c) for c in cumulative[truth, : n - 1]), plan.total]
-    rows = [int(row) for row in which[truth, :n]]
+    _, _, starts, which, cumulative = plan._arrays
+    own = slice(int(starts[truth]), int(starts[truth + 1]))
+    total = plan.totals[truth]
+    edges = [0, *(int(c) for c in cumulative[own][:-1]), total]
+    rows = [int(row) for row in which[own]]
     chances: Chances = {}
     for row, (low, high) in zip(rows, pairwise(edges), strict=True):
-        chances[row] = chances.get(row, Fraction(0)) + Fraction(high - low, plan.total)
+        chances[row] = chances.get(row, Fraction(0)) + Fraction(high - low, total)
     return chances
 
 

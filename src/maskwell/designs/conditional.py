@@ -88,7 +88,7 @@ class ConditionalDesign(Design):
 
     @cached_property
     def plan(self) -> RowPlan:
-        return RowPlan(self.channel.weights, self.total)
+        return RowPlan.of_design(self.channel.weights, self.total)
 
     def report_labels(self) -> list[Any]:
         return [frozenset(self.categories[j] for j in subset) for subset in self.subsets]

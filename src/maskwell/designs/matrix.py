@@ -50,7 +50,7 @@ class MatrixDesign(Design):
 
     @cached_property
     def plan(self) -> RowPlan:
-        return RowPlan(self.channel.weights, self.total)
+        return RowPlan.of_design(self.channel.weights, self.total)
 
     def report_labels(self) -> list[Any]:
         return list(self.reports)

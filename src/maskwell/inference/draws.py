@@ -28,7 +28,7 @@ def draw_codes(proportions: Vector, n: int, seed: int | None) -> NDArray[np.uint
     # Floats that should sum to 1 may miss it by a rounding error, and integers out of 2^64 must not.
     shares = [Fraction(float(p)) for p in proportions]
     whole = sum(shares)
-    plan = RowPlan(np.array(largest_remainder([share / whole for share in shares]), object)[:, None], TOTAL)
+    plan = RowPlan.of_design(np.array(largest_remainder([share / whole for share in shares]), object)[:, None], TOTAL)
     nothing = np.zeros(n, np.uint32)
     stream = Source(seed=seed, part="/truths").stream("", n)
     codes: NDArray[np.uint32] = draw(plan, n, lambda start, stop: nothing[start:stop], stream)

@@ -219,19 +219,22 @@ def rows(
     truth: Array,
     words: Array,
     stride: int,
-    total: Any,
-    limit: Any,
-    possible: Array,
+    totals: Array,
+    limits: Array,
+    edges: Array,
     which: Array,
     cumulative: Array,
     out: Array,
     exhausted: Array,
 ) -> None:
-    """A row of a matrix, drawn by a number below ``total`` (0 stands for 2^64) among the rows that the truth can give.
+    """A row of a matrix, drawn by a number below the truth's total (0 stands for 2^64) among those it can give.
 
-    A 64-bit number at or above ``limit``, the largest multiple of the total (0: all fit), is rejected.
+    The truth's rows are those between its ``edges``. A 64-bit number at or above the largest multiple of the total, its
+    limit (0: all fit), is rejected.
     """
     for i in range(len(truth)):
+        j = truth[i]
+        total, limit = totals[j], limits[j]
         at = i * stride
         end = at + stride
         u = _pair(words, at)
@@ -244,8 +247,8 @@ def rows(
                 exhausted[i] = 1
                 continue
             u = u % total
-        j = truth[i]
-        out[i] = which[j, _outcome(u, cumulative[j, : possible[j] - 1])]
+        first = edges[j]
+        out[i] = which[first + _outcome(u, cumulative[first : edges[j + 1] - 1])]
 
 
 @njit(nogil=True, cache=True, inline="always")

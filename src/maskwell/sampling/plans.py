@@ -1,13 +1,13 @@
 """A sampling plan binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import isqrt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
 _THREAD_ABOVE = 1 << 16
+_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 Packed = NDArray[Any]
 
@@ -67,6 +68,40 @@ class SinglePlan:
         from maskwell.sampling.kernels import single
 
         single(truth, words, stride, self.k, np.uint64(self.stay), out, exhausted)
+
+
+@dataclass(frozen=True, eq=False)
+class WithinPlan:
+    """The truth j with probability ``stay[j] / 2^64``, else another category of its block, a range of categories.
+
+    The rule of ``SinglePlan`` within each block, without a kernel: few records of a file are in a block, and loading
+    the compiled ones takes longer than drawing a million of them.
+    """
+
+    first: NDArray[np.uint32]
+    """The first category of each category's block."""
+    others: NDArray[np.uint64]
+    """How many other categories the block has."""
+    stay: NDArray[np.uint64]
+    width = 3
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, np.uint32)
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        slots = words[: len(truth) * stride].reshape(len(truth), stride)
+        number = slots[:, 0] | slots[:, 1].astype(np.uint64) << _HALF
+        out[:] = truth
+        pending = np.flatnonzero(number >= self.stay[truth])
+        for at in range(2, stride):
+            own = truth[pending]
+            others, first = self.others[own], self.first[own]
+            product = slots[pending, at] * others
+            fair = (product & _LOW_HALF) >= (1 << 32) % others
+            pick = (product >> _HALF).astype(np.uint32)
+            out[pending[fair]] = (first + pick + (pick >= own - first))[fair]
+            pending = pending[~fair]
+        exhausted[pending] = 1
 
 
 def start_of_set(k: int, wanted: int) -> tuple[int, int]:
@@ -148,30 +183,37 @@ class SubsetPlan:
 
 @dataclass(frozen=True, eq=False)
 class RowPlan:
-    """A row of an explicit matrix: ``weights[report, truth]`` out of ``total``."""
+    """A row of an explicit matrix: ``weights[report, truth]`` out of ``totals[truth]``, each at most 2^64."""
 
-    weights: NDArray[np.object_]
-    total: int
+    weights: NDArray[Any]
+    totals: Sequence[int]
+    width: int
 
-    @cached_property
-    def width(self) -> int:
+    @classmethod
+    def of_design(cls, weights: NDArray[Any], total: int) -> Self:
+        """The plan of a matrix whose columns have one total."""
         # A total that is small beside 2^64 hardly ever rejects; a large one may reject every other number.
-        return 2 if self.total == TOTAL or self.total < 1 << 40 else 16
+        return cls(weights, [total] * weights.shape[1], 2 if total == TOTAL or total < 1 << 40 else 16)
+
+    @property
+    def k(self) -> int:
+        return len(self.totals)
 
     @cached_property
-    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-        """By truth: how many rows can occur, which ones, and their cumulative weights but the last."""
-        m, k = self.weights.shape
-        possible = np.zeros(k, np.int64)
-        which = np.zeros((k, m), np.int64)
-        cumulative = np.zeros((k, m), np.uint64)
-        for j in range(k):
-            rows = np.flatnonzero(self.weights[:, j])
-            possible[j] = len(rows)
-            which[j, : len(rows)] = rows
-            sums = list(accumulate(self.weights[rows, j]))[:-1]
-            cumulative[j, : len(sums)] = np.array(sums, np.uint64)
-        return possible, which, cumulative
+    def _arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64], Packed, NDArray[np.uint64]]:
+        """By truth: the total and its largest multiple, both modulo 2^64, and where its rows start; the rows that can
+        occur, truth after truth, and their cumulative weights within the truth.
+        """
+        columns = self.weights.T
+        truths, which = np.nonzero(columns)
+        edges = np.searchsorted(truths, np.arange(self.k + 1))
+        # Only a weight that is alone in its column may be 2^64, and the last cumulative weight is never looked at.
+        weights = (columns[truths, which] & (TOTAL - 1)).astype(np.uint64)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights)])  # modulo 2^64, as are the differences
+        cumulative = sums[1:] - np.repeat(sums[edges[:-1]], np.diff(edges))
+        totals = np.array([total % TOTAL for total in self.totals], np.uint64)
+        limits = np.array([(TOTAL - TOTAL % total) % TOTAL for total in self.totals], np.uint64)
+        return totals, limits, edges, which.astype(code_type(len(self.weights))), cumulative
 
     def empty(self, n: int) -> Packed:
         return np.empty(n, code_type(len(self.weights)))
@@ -179,9 +221,7 @@ class RowPlan:
     def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
         from maskwell.sampling.kernels import rows
 
-        total = self.total % TOTAL
-        limit = (TOTAL - TOTAL % self.total) % TOTAL
-        rows(truth, words, stride, np.uint64(total), np.uint64(limit), *self._arrays, out, exhausted)
+        rows(truth, words, stride, *self._arrays, out, exhausted)
 
 
 @dataclass(frozen=True, eq=False)

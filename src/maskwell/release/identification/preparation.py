@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from maskwell.errors import DataError
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
 from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
 from maskwell.release.identification.forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
+from maskwell.release.identification.moves import drawn_theta, move_plan
 from maskwell.release.identification.theta import least_cells, read_limit, theta_for
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
 from maskwell.risk.frequencies import Cells, cross_classify, group
+from maskwell.sampling.plans import WithinPlan
 from maskwell.tables.codes import Coded, Ints
 from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of, settle
@@ -92,18 +95,24 @@ class Setup:
         keys = tuple(name for name, own in zip(self.request.keys, differ.tolist(), strict=False) if own)
         return (*keys, *self.request.along)
 
+    @cached_property
+    def moves(self) -> WithinPlan:
+        """How the records of the blocks are drawn."""
+        return move_plan(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
+
     def audit(self) -> IdentificationAudit:
-        """The exact risk of every block; blocks of equal composition are computed once."""
+        """The exact risk of every block, as it is drawn; blocks of equal composition are computed once."""
         counts, blocks = self.cells.counts, self.blocks
+        theta = drawn_theta(self.moves, counts[blocks.cells], blocks.starts) if len(blocks) else self.theta
         sizes = np.unique(counts[blocks.cells])
         held = np.zeros((len(blocks), len(sizes)), np.int64)
         np.add.at(held, (blocks.block_of, np.searchsorted(sizes, counts[blocks.cells])), 1)
         kinds, kind_of = np.unique(held, axis=0, return_inverse=True)
-        audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), self.theta) for kind in kinds.tolist()]
+        audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), theta) for kind in kinds.tolist()]
         left = np.delete(counts, self.blocks.cells)
         return IdentificationAudit(
             self.request.xi,
-            self.theta,
+            theta,
             tuple(audited[kind] for kind in kind_of.ravel().tolist()),
             Fraction(1, int(left.min())) if len(left) else Fraction(0),
             Fraction(1, int(counts.min())),

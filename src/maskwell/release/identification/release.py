@@ -17,7 +17,6 @@ from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.identification.along import rows_along
 from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.identification.forming import DEFAULT_WAY, Chance
-from maskwell.release.identification.moves import move_plan
 from maskwell.release.identification.plan import IdentificationPlan, plan_of
 from maskwell.release.identification.preparation import Setup, forming, prepare, read_request
 from maskwell.release.identification.variance import added_variance
@@ -260,8 +259,7 @@ def carry_out(setup: Setup, key: bytes | None, ids: Any, seed: int | None) -> Re
     chance = key, _ids(setup, ids, units), seed
     fingerprint = plan.fingerprint if key is not None else ""
     stream = Source(*chance, _CONTEXT).stream(fingerprint, len(units))
-    moves = move_plan(blocks.starts, counts[blocks.cells], setup.theta)
-    drawn = draw(moves, len(units), lambda start, stop: truth[start:stop], stream)
+    drawn = draw(setup.moves, len(units), lambda start, stop: truth[start:stop], stream)
     new_cell = setup.cell_of_unit.copy()
     new_cell[units] = blocks.cells[drawn]
     rows = dict.fromkeys(plan.keys, _rows(setup, units, new_cell))

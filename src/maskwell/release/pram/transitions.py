@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
-from maskwell.sampling.entropy import Codes, Words
-from maskwell.sampling.plans import TOTAL, Packed, code_type
+from maskwell.sampling.plans import TOTAL, RowPlan
 
 LARGEST_TOTAL = 1 << 63
 """Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
 
 Weights = NDArray[np.uint64]
 
+_WORDS = 4  # of a slot: two numbers, whatever the totals are (docs/release_format.md)
 _LOW_HALF = np.uint64((1 << 32) - 1)
 
 
@@ -66,9 +66,9 @@ class Stage:
         return [Fraction(int(row.astype(object) @ whole), denominator) for row in self.weights]
 
     @cached_property
-    def plan(self) -> ColumnPlan:
+    def plan(self) -> RowPlan:
         """How it is sampled."""
-        return ColumnPlan(self.weights, self.totals)
+        return RowPlan(self.weights, self.totals, _WORDS)
 
 
 def stage(weights: Any) -> Stage:
@@ -139,49 +139,3 @@ class Transition:
         for part in self.stages:
             expected = part.expected(expected)
         return expected == true
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnPlan:
-    """A report by whole-number weights that depend on the truth, from pairs of words with exact rejection."""
-
-    weights: Weights
-    totals: Sequence[int]
-    width = 4
-
-    @cached_property
-    def _arrays(self) -> list[tuple[NDArray[np.int64], NDArray[np.uint64], np.uint64, np.uint64]]:
-        """By truth: the possible reports, their cumulative weights but the last, the total, the largest fair number.
-
-        A total of 2^64 stands as 0, as no 64-bit number holds it.
-        """
-        out = []
-        for column, total in zip(np.ascontiguousarray(self.weights.T), self.totals, strict=True):
-            possible = np.flatnonzero(column)
-            cumulative = np.cumsum(column[possible])[:-1]
-            # A number is used if it lies below the largest multiple of the total.
-            largest = TOTAL - TOTAL % total - 1
-            out.append((possible, cumulative, np.uint64(total % TOTAL), np.uint64(largest)))
-        return out
-
-    def empty(self, n: int) -> Packed:
-        return np.empty(n, code_type(len(self.totals)))
-
-    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        slots = words[: len(truth) * stride].reshape(len(truth), stride)
-        order = np.argsort(truth, kind="stable")
-        edges = np.searchsorted(truth[order], np.arange(len(self.totals) + 1))
-        for j in np.flatnonzero(np.diff(edges)).tolist():
-            possible, cumulative, total, largest = self._arrays[j]
-            pending = order[edges[j] : edges[j + 1]]
-            for at in range(0, stride - 1, 2):
-                number = slots[pending, at].astype(np.uint64) | slots[pending, at + 1].astype(np.uint64) << np.uint64(
-                    32
-                )
-                fair = number <= largest
-                below = number[fair] % total if total else number[fair]
-                out[pending[fair]] = possible[np.searchsorted(cumulative, below, side="right")]
-                pending = pending[~fair]
-                if not len(pending):
-                    break
-            exhausted[pending] = 1
