@@ -171,6 +171,52 @@ def test_what_an_id_is_made_of_does_not_matter() -> None:
     assert SETS.mask(values, **KEYED, ids=raw) == SETS.mask(values, **KEYED, ids=pyarrow.array(raw))
 
 
+def test_ids_in_views_and_dictionaries() -> None:
+    import polars
+    import pyarrow as pa
+
+    texts, raw = ["x", "yy", "a text of more than twelve bytes"], [b"x", b"yy", b"more than twelve bytes"]
+    by_text, by_bytes = (CODES.mask([0, 1, 2], **KEYED, ids=ids) for ids in (texts, raw))
+    views = pa.array(texts, pa.string_view())
+    for ids in (
+        polars.Series(texts, dtype=polars.Categorical),
+        polars.Series(texts, dtype=polars.Enum(texts)),
+        views,
+        pa.DictionaryArray.from_arrays([0, 1, 2], views),
+        pa.chunked_array([pa.array(texts[:1]).dictionary_encode(), pa.array(texts[1:]).dictionary_encode()]),
+    ):
+        assert CODES.mask([0, 1, 2], **KEYED, ids=ids) == by_text
+    for ids in (pa.array(raw, pa.binary_view()), polars.Series(raw)):
+        assert CODES.mask([0, 1, 2], **KEYED, ids=ids) == by_bytes
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.ma.array(range(6), mask=[0, 0, 1, 0, 0, 0]),
+        set(range(6)),
+        frozenset("abcdef"),
+        np.arange(6).reshape(3, 2),
+        np.array(list("abcdef")).reshape(3, 2),
+    ],
+    ids=["masked", "set", "frozenset", "two columns", "two columns of text"],
+)
+def test_ids_that_would_not_stay_with_their_record(ids: Any) -> None:
+    """A hidden id, an order that changes from process to process, rows for columns."""
+    refused(mw.DataError, "ids", lambda: CODES.mask([0, 1, 2, 3, 0, 1], **KEYED, ids=ids))
+
+
+@pytest.mark.parametrize("values", [{0, 1, 2}, frozenset([0, 1])])
+def test_a_set_is_no_column_of_values(values: Any) -> None:
+    refused(mw.DataError, "values", lambda: CODES.mask(values))
+
+
+def test_more_ids_than_values() -> None:
+    batches = CODES.mask_batches([[0, 1]], **KEYED, ids=[[1, 2], [3, 4]])
+    refused(mw.DataError, "more batches", lambda: list(batches))
+    assert len(CODES.mask(np.array([], int), **KEYED, ids=np.array([]))) == 0
+
+
 def test_ids_that_differ_only_in_trailing_zeros_are_two_ids() -> None:
     for pair in ([b"a", b"a\0"], ["a", "a\0"], np.array([b"a", b"a\0"], object)):
         assert len(CODES.mask([0, 0], **KEYED, ids=pair)) == 2

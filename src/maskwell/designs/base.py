@@ -306,6 +306,8 @@ class Design(ABC):
             reports = self._mask(values, replace(source, ids=batch_ids), missing, first)
             first += len(reports)
             yield reports
+        if id_batches is not None and next(id_batches, None) is not None:
+            raise DataError("ids has more batches than the values: the two do not belong together.", parameter="ids")
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         """Reports of values whose first one is record number ``first`` of a seeded stream."""

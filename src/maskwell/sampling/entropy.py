@@ -144,15 +144,16 @@ class Source:
 def _check_question(question: object) -> None:
     """Any text that UTF-8 can hold, but not an empty one."""
     try:
-        if isinstance(question, str) and 0 < len(question.encode()) <= _LONGEST_QUESTION:
-            return
+        size = len(question.encode()) if isinstance(question, str) else 0
+        found = f"{size:,} bytes" if isinstance(question, str) else type(question).__name__
     except UnicodeEncodeError:
-        pass
-    raise DataError(
-        f"question must be a text of 1 to {_LONGEST_QUESTION} bytes that names the survey and the question; "
-        f"got {type(question).__name__}.",
-        parameter="question",
-    )
+        size, found = 0, "half of a character (a lone surrogate)"
+    if not 0 < size <= _LONGEST_QUESTION:
+        raise DataError(
+            f"question must be a text of 1 to {_LONGEST_QUESTION:,} bytes that names the survey and the question; "
+            f"got {found}.",
+            parameter="question",
+        )
 
 
 class KeyedStream:
@@ -167,7 +168,7 @@ class KeyedStream:
     def __init__(self, key: object, context: str, ids: object, n: int) -> None:
         if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
             raise DataError(
-                f"key must be at least {_MIN_KEY_BYTES} bytes; use os.urandom(32) and keep it secret: "
+                f"key must be bytes, at least {_MIN_KEY_BYTES} of them; use os.urandom(32) and keep it secret: "
                 "whoever holds it can recover the true values.",
                 parameter="key",
             )

@@ -38,9 +38,12 @@ def id_blocks(ids: object, n: int, hash_key: bytes) -> Callable[[int, int], Bloc
 def read_ids(ids: Any) -> Any:
     """Ids as a NumPy array of whole numbers, or as an Arrow array of ``large_string`` or ``large_binary``."""
     dtype = getattr(ids, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+    if len(getattr(ids, "shape", ())) > 1 and isinstance(ids, np.ndarray):
+        raise DataError(f"ids must be one column; got an array of shape {ids.shape}.", parameter="ids")
+    # A masked array hides ids that are missing; Arrow sees them as such.
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and not isinstance(ids, np.ma.MaskedArray):
         column = np.asarray(ids)
-        return column.astype(column.dtype.newbyteorder("="), copy=False).ravel()
+        return column.astype(column.dtype.newbyteorder("="), copy=False)
     if isinstance(ids, range):
         return np.asarray(ids)
     column = _as_arrow(ids)
@@ -69,8 +72,8 @@ def _as_arrow(ids: Any) -> Any:
         return column.cast(text)
     if types.is_binary(column.type) or types.is_large_binary(column.type) or types.is_fixed_size_binary(column.type):
         return column.cast(raw)
-    if types.is_null(column.type) and not len(column):
-        return column.cast(text)
+    if not len(column):
+        return column.slice(0, 0).cast(text)
     raise DataError(_WRONG_IDS)
 
 

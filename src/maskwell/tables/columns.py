@@ -33,10 +33,20 @@ def as_arrow(values: Any) -> Any:
             if pa.types.is_dictionary(converted.type):
                 converted = converted.unify_dictionaries()
             converted = converted.combine_chunks()
-        # Views of text: much of Arrow cannot work on them yet.
-        return converted.cast(pa.large_string()) if pa.types.is_string_view(converted.type) else converted
+        return _without_views(converted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+
+
+def _without_views(array: Any) -> Any:
+    """Views of text and of bytes in a plain layout: much of Arrow cannot work on them yet."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, _without_views(array.dictionary))
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
 
 
 def _converted(values: Any) -> Any:
@@ -58,8 +68,8 @@ def _converted(values: Any) -> Any:
 
 
 def is_column(values: Any) -> bool:
-    """Whether this can be a column at all: text is one value, and a mapping is a table."""
-    return not isinstance(values, (str, bytes, Mapping)) and (
+    """Whether this can be a column at all: text is one value, a mapping is a table, and a set has no order."""
+    return not isinstance(values, (str, bytes, Mapping, set, frozenset)) and (
         isinstance(values, Iterable) or hasattr(values, "__arrow_c_array__")
     )
 
