@@ -10,7 +10,7 @@ from maskwell.errors import DataError
 from maskwell.sampling.entropy import fresh_key
 from maskwell.sampling.ids import count_repeated_blocks, count_repeated_numbers, read_ids, text_blocks
 from maskwell.tables.labels import Label, shown
-from maskwell.tables.matching import Column, Matcher, as_column, as_text, whole_spelling
+from maskwell.tables.matching import Column, Matcher, as_text, whole_spelling
 
 
 @dataclass
@@ -32,22 +32,22 @@ class Answers:
         """The categories of a batch."""
         import pyarrow.compute as pc
 
-        codes, absent = self._matcher.match(column, f"the cells of column {self.name!r} are")
-        unknown = pc.and_(codes.is_null(), pc.invert(absent))
+        found = self._matcher.match(column, f"the cells of column {self.name!r} are")
         seen = self.rows + len(column)
-        if pc.any(unknown).as_py():
+        if found.unknown is not None:
             raise DataError(
-                f"column {self.name!r} holds a label that the design does not know, {self._where(unknown, seen)}; "
+                f"column {self.name!r} holds a label that the design does not know, "
+                f"{self._where(found.unknown, seen)}; "
                 f"allowed labels: {shown(self.labels)}. Recode it, declare it, or call it missing with --na."
             )
-        if not self.keep_missing and pc.any(absent).as_py():
+        if found.absent is not None and not self.keep_missing:
             raise DataError(
-                f"column {self.name!r} has missing values, {self._where(absent, seen)}; use --missing keep to leave "
-                "those reports empty, or declare a category for them."
+                f"column {self.name!r} has missing values, {self._where(found.absent, seen)}; use --missing keep to "
+                "leave those reports empty, or declare a category for them."
             )
-        n_absent = pc.sum(absent).as_py() or 0
-        self.rows, self.missing = seen, self.missing + n_absent
-        return as_column(codes, absent, n_absent)
+        self.rows = seen
+        self.missing += 0 if found.absent is None else pc.sum(found.absent).as_py()
+        return found.column()
 
     def _where(self, flags: Any, seen: int) -> str:
         import pyarrow.compute as pc

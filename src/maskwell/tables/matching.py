@@ -111,26 +111,35 @@ def _as_arrow(values: Any) -> Any:
 def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:
     import pyarrow.compute as pc
 
-    n = len(array)
-    positions, absent = Matcher(labels).match(array, "values are")
-    unknown = pc.and_(pc.is_null(positions), pc.invert(absent))
-    n_unknown, n_absent = (pc.sum(flags).as_py() or 0 for flags in (unknown, absent))
-    if n_unknown:
-        raise _unknown(pc.index(unknown, True).as_py(), n_unknown, n, labels)
-    if n_absent and missing == "refuse":
+    n, found = len(array), Matcher(labels).match(array, "values are")
+    if found.unknown is not None:
+        raise _unknown(pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py(), n, labels)
+    if found.absent is not None and missing == "refuse":
         raise DataError(
-            f"values are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
+            f"values are missing in {pc.sum(found.absent).as_py()} of {n} rows, first in row "
+            f"{pc.index(found.absent, True).as_py()}; "
             'pass missing="keep" to leave those reports empty, or recode them as a category of their own.',
             parameter="values",
         )
-    return as_column(positions, absent, n_absent)
+    return found.column()
 
 
-def as_column(positions: Any, absent: Any, n_absent: int) -> Column:
-    """A column from what :meth:`Matcher.match` found, every cell of which means a label or is missing."""
-    codes = positions.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint32)
-    gone = absent.to_numpy(zero_copy_only=False) if n_absent else None
-    return Column(len(codes), lambda start, stop: codes[start:stop], gone)
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The position of the label that each cell means, null where it means none, as Arrow arrays.
+
+    Which cells are missing, and which are not and mean no label, is told where there are such cells.
+    """
+
+    positions: Any
+    absent: Any = None
+    unknown: Any = None
+
+    def column(self) -> Column:
+        """The column, if every cell means a label or is missing."""
+        codes = self.positions.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint32)
+        gone = None if self.absent is None else self.absent.to_numpy(zero_copy_only=False)
+        return Column(len(codes), lambda start, stop: codes[start:stop], gone)
 
 
 @dataclass(frozen=True)
@@ -159,32 +168,42 @@ class Matcher:
                 f"na {clash[0]!r} is a category of the design, so it cannot mean missing as well.", parameter="na"
             )
 
-    def match(self, array: Any, what: str) -> tuple[Any, Any]:
-        """The position of each cell's label, null where it means none, and which cells are missing.
-
-        An error about the column's type begins with ``what``, such as "values are".
-        """
+    def match(self, array: Any, what: str) -> Matched:
+        """The label of each cell. An error about the column's type begins with ``what``, such as "values are"."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if not pa.types.is_dictionary(array.type):
-            return self._positions(array, what)
-        positions, absent = self._positions(array.dictionary, what)
-        return pc.take(positions, array.indices), pc.take(absent, array.indices).fill_null(True)
+        coded = pa.types.is_dictionary(array.type)
+        entries = array.dictionary if coded else array
+        positions = self._positions(entries, what)
+        positions = pc.take(positions, array.indices) if coded else positions
+        if not positions.null_count:
+            return Matched(positions)
+        absent = self._absent(entries)
+        absent = pc.take(absent, array.indices).fill_null(True) if coded else absent
+        unknown = pc.and_(positions.is_null(), pc.invert(absent))
+        return Matched(positions, *(flags if pc.any(flags).as_py() else None for flags in (absent, unknown)))
 
-    def _positions(self, array: Any, what: str) -> tuple[Any, Any]:
-        import pyarrow as pa
+    def _absent(self, array: Any) -> Any:
+        """Which cells are missing; none of them means a label."""
         import pyarrow.compute as pc
 
         absent = array.is_null(nan_is_null=True)
+        if not is_text(array.type):
+            return absent
+        text = _plain_text(array)
+        return pc.or_(absent, pc.is_in(text, value_set=self._gaps.cast(text.type)))
+
+    def _positions(self, array: Any, what: str) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         if pa.types.is_null(array.type):
-            return pa.nulls(len(array), pa.int32()), absent
+            return pa.nulls(len(array), pa.int32())
         if not is_text(array.type) and self._kind is not str:
-            return self._by_value(array, what), absent
-        text = array if array.type in (pa.string(), pa.large_string()) else as_text(array, what)
-        absent = pc.or_(absent, pc.is_in(text, value_set=self._gaps.cast(text.type)))
-        found = pc.index_in(self._spelled(text), value_set=self._spellings.cast(text.type))
-        return pc.if_else(absent, pa.scalar(None, pa.int32()), found), absent
+            return self._by_value(array, what)
+        text = _plain_text(array) if is_text(array.type) else as_text(array, what)
+        return pc.index_in(self._spelled(text), value_set=self._spellings.cast(text.type))
 
     def _by_value(self, array: Any, what: str) -> Any:
         """Numbers among labels that are numbers, truth values among those that are."""
@@ -222,6 +241,13 @@ def whole_spelling(text: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.replace_substring_regex(pc.replace_substring_regex(text, _WHOLE, r"\1\2"), "^-0$", "0")
+
+
+def _plain_text(array: Any) -> Any:
+    """Text without views, which much of Arrow cannot work on yet."""
+    import pyarrow as pa
+
+    return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
 def as_text(array: Any, what: str) -> Any:
