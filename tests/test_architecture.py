@@ -113,9 +113,7 @@ CLOSING = {
     ("maskwell.inference.likelihood", "maskwell.inference.joint_likelihood"): "the same for the likelihood",
     ("maskwell.auditing.interior_point", "maskwell.auditing.comparison"): "both read the same problem",
     ("maskwell.release.pram.plan", "maskwell.release.pram.release"): "a plan carries itself out again",
-    ("maskwell.release.pram.plan", "maskwell.release.pram.estimate"): "a plan estimates from the file it led to",
     ("maskwell.release.identification.plan", "maskwell.release.identification.release"): "a plan carries itself out",
-    ("maskwell.release.identification.release", "maskwell.release.attack.deciding_columns"): "release.check()",
 }
 
 

@@ -13,13 +13,13 @@ from maskwell.release.after.comparison import recoded
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.attack.revealing_columns import Giveaway, among
-from maskwell.release.identification.release import Release
+from maskwell.release.pram.release import PramRelease
 from maskwell.release.unchanged_columns import Staying, staying_columns
 from maskwell.risk.frequencies import group
 from maskwell.tables.frames import names_of
 
 if TYPE_CHECKING:
-    from maskwell.release.pram.release import PramRelease
+    from maskwell.release.identification.release import Release
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ class Telltales:
 
 def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> Telltales:
     """What tells who was changed; ``rows_in_order`` says whether the rows are given away in their order."""
-    if isinstance(release, Release):
-        request = release.setup.request
-        columns, staying = release.attack().deciding, release.staying
-        original, changed, together = release.setup.columns, release.setup.changing, request.together
-    else:
+    if isinstance(release, PramRelease):
         original, together = release.moved.root, None
         changed = tuple(name for step in release.plan.steps for name in step.columns)
         staying = staying_columns(original, changed)
         columns = _deciding_steps(release, changed, staying)
+    else:
+        request = release.setup.request
+        columns, staying = release.attack().deciding, release.staying
+        original, changed, together = release.setup.columns, release.setup.changing, request.together
     found = among(original, changed, staying, rows_in_order=rows_in_order, together=together)
     return Telltales(columns, tuple(found))
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.errors import DataError, EstimationError
 from maskwell.frames import Backend, data_frame
-from maskwell.release.pram.plan import PramPlan, Step
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import encoded
 from maskwell.tables.frames import names_of
+
+if TYPE_CHECKING:
+    from maskwell.release.pram.plan import PramPlan, Step
 
 _MOST_CELLS = 1500
 _SINGULAR = 1e12

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from maskwell.errors import ReportError
 from maskwell.limits import MOST_CHANCES
 from maskwell.release.plan import ReleasePlan, read_draws, read_label, read_texts, read_whole, read_wholes, stored_label
+from maskwell.release.pram.estimate import estimate
 from maskwell.release.pram.transitions import Stage, Transition
 
 _MOST_STAGES = 4  # of a matrix that is drawn one stage after the other
@@ -76,8 +77,6 @@ class PramPlan(ReleasePlan):
 
     def estimate(self, table: Any, of: Any = None) -> Any:
         """Unbiased counts and proportions from a released table; see ``PramRelease.estimate``."""
-        from maskwell.release.pram.estimate import estimate
-
         return estimate(self, table, of)
 
     def content(self) -> dict[str, Any]:
