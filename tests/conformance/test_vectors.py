@@ -105,7 +105,7 @@ def test_the_vectors_reach_every_sampler_in_every_mode() -> None:
         assert modes >= {"keyed", "seeded"}
         assert ("words" in modes) == (name != "products")
     kinds = {case["design"]["kind"] for name in FILES for case in cases(name)}
-    assert kinds == set(mw.Design.kinds)
+    assert kinds == {kind for kind, made in mw.Design.kinds.items() if made.__module__.startswith("maskwell.")}
 
 
 def test_the_vectors_reach_extensions_and_rejections(monkeypatch: pytest.MonkeyPatch) -> None:
