@@ -38,6 +38,16 @@ def test_an_unforeseen_error_does_not_show_its_message(run: Run, files: Path, mo
     assert not Path("o.parquet").exists()
 
 
+def test_an_interrupt_is_said_wherever_it_comes(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mw.Design, "from_json", interrupt)
+    ran = run("audit", "design.json")
+    assert (ran.code, ran.err.count("\n")) == (130, 1)
+    assert "interrupted" in ran.err
+
+
 def test_reproduce_agrees(run: Run) -> None:
     ran = run("reproduce", "--json")
     assert ran.code == 0

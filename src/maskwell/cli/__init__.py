@@ -101,7 +101,9 @@ def _run(args: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             # What it warns of is in the output of every command that can meet it.
             warnings.simplefilter("ignore", SimulationWarning)
-            return int(get_command(app).main(args=args, prog_name="maskwell", standalone_mode=False) or 0)
+            code = int(get_command(app).main(args=args, prog_name="maskwell", standalone_mode=False) or 0)
+        # Typer turns an interrupt into this code and says nothing.
+        return _interrupted() if code == INTERRUPTED else code
     except _OPTION_ERROR as error:
         where = error.ctx.command_path if getattr(error, "ctx", None) else "maskwell"
         return _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
