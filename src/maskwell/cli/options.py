@@ -5,8 +5,6 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
-import typer
-
 from maskwell.advice import Advice, Setting
 from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
@@ -88,8 +86,5 @@ def naming_options(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **kwargs)
         except MaskwellError as error:
             raise CommandError(in_options(error, options)) from None
-        except KeyboardInterrupt:
-            # Some versions of Typer would turn it into an exit without a word.
-            raise typer.Abort from None
 
     return named
