@@ -138,7 +138,7 @@ def release(
     """
     from maskwell.cli.release_methods import limit, randomize, repeat
     from maskwell.cli.release_output import as_json, as_text
-    from maskwell.cli.release_stop import how_to_go_on, look
+    from maskwell.cli.release_stop import look
     from maskwell.microdata import read
     from maskwell.microdata.code_gaps import gap_warnings
 
@@ -183,7 +183,7 @@ def release(
         # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
         found = look(done, names_from(accept), keep_order)
         if found.stops and not dry_run:
-            raise CommandError(f"{how_to_go_on(found.stops)} Nothing was written.")
+            raise CommandError(f"{found.how_to_go_on()} Nothing was written.")
         written = [str(path) for path in targets.values() if path is not None]
         content = (as_json if json else as_text)(file, done, tables, written, found)
         show(3)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maskwell.cli.release_methods import Outcome
-from maskwell.cli.release_stop import Found, how_to_go_on
+from maskwell.cli.release_stop import Found
 from maskwell.microdata import Microdata
 from maskwell.microdata.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
@@ -31,7 +31,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
         lines += [f"beware: {words}" for words in combinations_nobody_had(release)]
     lines += [f"beware: {words}" for words in gap_warnings(data, data.with_table(release.table))]
     if outcome.rehearsed and found.stops:
-        lines.append(f"the release would stop: {how_to_go_on(found.stops)}")
+        lines.append(f"the release would stop: {found.how_to_go_on()}")
     if outcome.redrawn and not outcome.rehearsed:
         lines.append(
             "beware: the draws are new, so this file differs from the first, and side by side they show which records "

@@ -22,6 +22,13 @@ class Found:
         """The columns because of which nothing is released."""
         return self.telltales.not_accepted(self.accepted) if self.limited else []
 
+    def how_to_go_on(self) -> str:
+        """What to do about them."""
+        together = self.telltales.not_accepted_together(self.accepted)
+        enough = " (one of them is enough to leave out or accept; all must move along)"
+        why = [f"{each}{enough if len(each.made_of) > 1 else ''}" for each in together]
+        return " ".join([how_to_go_on(self.stops), *(f"{words}." for words in why)])
+
 
 def look(outcome: Outcome, accepted: Sequence[str], in_order: bool) -> Found:
     """What tells who was changed in the file that is to be released."""

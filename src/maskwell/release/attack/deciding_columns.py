@@ -10,6 +10,7 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.after.comparison import recoded
+from maskwell.release.attack.derived_columns import Derivations, Derived, derive
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.attack.revealing_columns import Giveaway, among
@@ -30,36 +31,65 @@ class Telltales:
     """Columns that stay and decide what others were."""
     giveaways: tuple[Giveaway, ...]
     """What does so whatever the draws are, groups and orders among it."""
+    derived: tuple[Derived, ...] = ()
+    """What does so made of several columns, or of a part of one."""
 
     @property
     def deciding(self) -> tuple[str, ...]:
         """The columns that must not stay without a word: each once."""
-        numbers = (each.column for each in self.giveaways if each.column is not None)
-        return tuple(dict.fromkeys([*(column.name for column in self.columns), *numbers]))
+        return self._named(self.together)
+
+    @property
+    def together(self) -> tuple[Derived, ...]:
+        """Columns that must not stay together, or not whole, where none of them decides a key by itself."""
+        alone = set(self._named(()))
+        return tuple(each for each in self.derived if alone.isdisjoint(each.made_of))
 
     def not_accepted(self, accept: Iterable[str]) -> list[str]:
-        """The columns that stop a release: those that decide a key and that nobody accepted by name."""
+        """The columns that stop a release: those that decide a key and that nobody accepted by name.
+
+        Of columns that do so together it is enough to accept one: the others then tell nothing that it does not.
+        """
         accepted = set(accept)
-        return [name for name in self.deciding if name not in accepted]
+        left = [each for each in self.together if accepted.isdisjoint(each.made_of)]
+        return [name for name in self._named(left) if name not in accepted]
+
+    def not_accepted_together(self, accept: Iterable[str]) -> list[Derived]:
+        """Of these the ones that decide a key together, or by a part."""
+        left = set(self.not_accepted(accept))
+        return [each for each in self.together if left.issuperset(each.made_of)]
+
+    def _named(self, together: Iterable[Derived]) -> tuple[str, ...]:
+        numbers = (each.column for each in self.giveaways if each.column is not None)
+        parts = (name for each in together for name in each.made_of)
+        return tuple(dict.fromkeys([*(column.name for column in self.columns), *numbers, *parts]))
 
     def refuse(self, accept: Sequence[str] | str = ()) -> None:
         """An error if a column decides a key and is not accepted by name."""
         found = self.not_accepted(names_of(accept, "accept"))
         if found:
+            why = "".join(f" {each}." for each in self.not_accepted_together(names_of(accept, "accept")))
             raise DataError(
                 f"{', '.join(map(repr, found))} would stay in the file and give a key away, which shows who moved; "
-                "leave such a column out, move it along (along), make it a key, or accept it by name (accept)."
+                f"leave such a column out, move it along (along), make it a key, or accept it by name (accept).{why}"
             )
 
     def warnings(self) -> list[str]:
         """Each of them in words, with the remedy."""
         said = {each.column for each in self.giveaways}
-        return [*(_words(column) for column in self.columns if column.name not in said), *map(str, self.giveaways)]
+        return [
+            *(_words(column) for column in self.columns if column.name not in said),
+            *map(str, self.giveaways),
+            *map(_words_together, self.together),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers."""
         return {
             "deciding": list(self.deciding),
+            "deciding_together": [
+                {"columns": list(each.made_of), "how": each.recipe.name, "key": each.key} for each in self.together
+            ],
             "giveaways": [
                 {"column": each.column, "changed": each.changed, "right": each.right, "how": each.how}
                 for each in self.giveaways
@@ -73,13 +103,19 @@ def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> 
         original, together = release.moved.root, None
         changed = tuple(name for step in release.plan.steps for name in step.columns)
         staying = staying_columns(original, changed)
-        columns = _deciding_steps(release, changed, staying)
+        derived = derive(original, changed, staying)
+        columns = _deciding_steps(release, changed, staying, derived)
     else:
         request = release.setup.request
-        columns, staying = release.attack().deciding, release.staying
+        columns, staying, derived = release.attack().deciding, release.staying, release.derived
         original, changed, together = release.setup.columns, release.setup.changing, request.together
     found = among(original, changed, staying, rows_in_order=rows_in_order, together=together)
-    return Telltales(columns, tuple(found))
+    names = {column.name for column in columns}
+    return Telltales(
+        tuple(column for column in columns if not column.made_of),
+        tuple(found),
+        tuple(each for each in derived.found if each.decides or each.recipe.name in names),
+    )
 
 
 def combinations_nobody_had(release: Release | PramRelease) -> list[str]:
@@ -102,7 +138,18 @@ def _words(column: ColumnAttack) -> str:
     )
 
 
-def _deciding_steps(release: PramRelease, changed: tuple[str, ...], staying: list[Staying]) -> tuple[ColumnAttack, ...]:
+def _words_together(each: Derived) -> str:
+    several = len(each.made_of) > 1
+    return (
+        f"{each}, and {'they stay' if several else 'it stays'} as {'they are' if several else 'it is'}, which shows "
+        f"who was changed. Leave {'one of them' if several else 'it'} out of the released file, or release it coarser; "
+        f"or move {'all of them' if several else 'it'} along with the keys."
+    )
+
+
+def _deciding_steps(
+    release: PramRelease, changed: tuple[str, ...], staying: list[Staying], derived: Derivations
+) -> tuple[ColumnAttack, ...]:
     """The columns that tell which records post-randomization changed."""
     true = [release.moved.root.coded(name) for name in changed]
     after = [recoded(release.columns.coded(was.name), was) for was in true]
@@ -115,4 +162,5 @@ def _deciding_steps(release: PramRelease, changed: tuple[str, ...], staying: lis
         np.all([was.codes == now for was, now in zip(true, after, strict=True)], axis=0),
         sets,
         movable=np.ones(release.n, bool),
+        derived=derived,
     ).deciding

@@ -5,12 +5,13 @@ A limit is about one intruder. The others are measured on the release itself, by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.plain_text import visible_lines
+from maskwell.release.attack.derived_columns import Derivations
 from maskwell.release.attack.known_columns import KnownBesides, match_with_more
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import Attack
@@ -105,6 +106,7 @@ def attack_release(release: Release, seed: int) -> Attack:
         codes[setup.cell_of_unit, -1].astype(np.int64),
         along=[_of_unit(ranked(release.columns, name), setup.row_of_unit) for name in setup.request.along],
         movable=setup.block_of_cell[setup.cell_of_unit] >= 0,
+        derived=_derived_of_units(release),
         seed=seed,
     )
 
@@ -132,6 +134,11 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
 
 def _of_units(release: Release) -> list[Staying]:
     return [_of_unit(column, release.setup.row_of_unit) for column in release.staying]
+
+
+def _derived_of_units(release: Release) -> Derivations:
+    found, rows = release.derived, release.setup.row_of_unit
+    return replace(found, found=tuple(replace(each, column=_of_unit(each.column, rows)) for each in found.found))
 
 
 def _of_unit(column: Staying, row_of_unit: Ints) -> Staying:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.release.attack.derived_columns import Derivations
 from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.result import Attack, ColumnAttack, Surest
 from maskwell.release.log_ratios import View, log_ratio, views, views_of_keys
@@ -44,6 +45,7 @@ def attack_file(
     along: Sequence[Staying] = (),
     movable: Flags | None = None,
     practice: Flags | None = None,
+    derived: Derivations | None = None,
     seed: int = 0,
 ) -> Attack:
     """Attack a released file, and count how often that is right.
@@ -52,9 +54,13 @@ def attack_file(
     shows its own keys, which the intruder does not know. Records exchange their keys within ``sets`` only, and the
     intruder makes mismatches likewise, of the records in ``practice`` if that is given. Columns that moved ``along``
     with the keys are compared like these. What a column tells of who moved is counted over the ``movable`` records, by
-    default those shown once. ``seed`` picks the records that the intruder learns from.
+    default those shown once. What the intruder has ``derived`` from columns is used like these. ``seed`` picks the
+    records that the intruder learns from.
     """
-    n = len(stayed)
+    n, derived = len(stayed), derived or Derivations()
+    tried = derived.tried, derived.not_tried
+    made_of: list[tuple[str, ...]] = [()] * len(staying) + [each.made_of for each in derived.found]
+    staying = [*staying, *derived.columns]
     cell, _ = group([key.codes for key in keys], [key.size for key in keys], n)
     alone = np.bincount(cell)[cell] == 1
     true = int(stayed[alone].sum())
@@ -63,11 +69,12 @@ def attack_file(
         alone, alone if movable is None else movable, np.zeros(n, np.int64) if sets is None else sets, seed, practice
     )
     if not staying or not pairs.judged or len(pairs.of_key) - pairs.judged < 2:
-        return Attack(once, true, _blind(once, true), ())
+        return Attack(once, true, _blind(once, true), (), *tried)
     scores = _column_scores(views_of_keys([*keys, *along]), staying, pairs)
     judge = _Judge(scores, pairs, stayed[pairs.of_key[: pairs.judged]], true / once if once else 0.0)
-    columns = sorted((judge.column(i, column.name) for i, column in enumerate(staying)), key=lambda c: -c.told_apart)
-    return Attack(once, true, judge.surest(range(len(staying))), tuple(columns))
+    each = (judge.column(i, column.name, made_of[i]) for i, column in enumerate(staying))
+    columns = tuple(sorted(each, key=lambda c: -c.told_apart))
+    return Attack(once, true, judge.surest(range(len(staying))), columns, *tried)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +94,7 @@ class _Judge:
             return _blind(once, round(once * self.base_rate))
         return _surest(_combined(self.scores[:, :, list(columns)], self.pairs)[:once], self.stayed[:once])
 
-    def column(self, i: int, name: str) -> ColumnAttack:
+    def column(self, i: int, name: str, made_of: tuple[str, ...]) -> ColumnAttack:
         """What one column does."""
         pairs = self.pairs
         own = self.scores[pairs.fold[: pairs.judged], np.arange(pairs.judged), i]
@@ -99,6 +106,7 @@ class _Judge:
             told_apart(own[moving], stayed),
             _by_chance(stayed),
             self.surest([other for other in range(self.scores.shape[2]) if other != i]),
+            made_of,
         )
 
 

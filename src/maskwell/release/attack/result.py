@@ -64,6 +64,8 @@ class ColumnAttack:
     """What a column that tells nothing exceeds once in 10,000 times, for as many records (Kolmogorov and Smirnov)."""
     without: tuple[Surest, ...]
     """With all columns but this one."""
+    made_of: tuple[str, ...] = ()
+    """The columns that it is made of, if the intruder derived it from others."""
 
     @property
     def decides(self) -> bool:
@@ -74,6 +76,7 @@ class ColumnAttack:
         """The figures by name."""
         return {
             "column": self.name,
+            "made_of": list(self.made_of),
             "told_apart": self.told_apart,
             "decides": self.decides,
             "alone": [one.to_dict() for one in self.surest],
@@ -92,7 +95,11 @@ class Attack:
     surest: tuple[Surest, ...]
     """Empty if no cell is shown once."""
     columns: tuple[ColumnAttack, ...]
-    """The columns behind it, the most telling first."""
+    """The columns behind it, the most telling first; those that the intruder derived from others among them."""
+    derived_tried: int = 0
+    """Columns that were derived (sums, differences, parts, pairs) and compared with the keys."""
+    derived_not_tried: int = 0
+    """Pairs of columns that were too many to derive anything from."""
 
     @property
     def base_rate(self) -> float:
@@ -101,8 +108,9 @@ class Attack:
 
     @property
     def deciding(self) -> tuple[ColumnAttack, ...]:
-        """The columns that decide a key."""
-        return tuple(column for column in self.columns if column.decides)
+        """The columns that decide a key. Of derived ones, those without an ingredient that does so by itself."""
+        alone = {column.name for column in self.columns if column.decides and not column.made_of}
+        return tuple(column for column in self.columns if column.decides and alone.isdisjoint(column.made_of))
 
     @property
     def worst(self) -> float:
@@ -117,6 +125,8 @@ class Attack:
             "base_rate": self.base_rate,
             "surest": [one.to_dict() for one in self.surest],
             "columns": [column.to_dict() for column in self.columns],
+            "derived_tried": self.derived_tried,
+            "derived_not_tried": self.derived_not_tried,
         }
 
     def sentence(self) -> str:
@@ -149,6 +159,9 @@ class Attack:
                 " / ".join(f"{one.share_right:.2f}" for one in part) for part in (column.surest, column.without)
             )
             lines.append(f"    {column.name}: {alone}; {column.told_apart:.2f}; {rest}")
+        if self.derived_tried:
+            left = f"; {self.derived_not_tried:,} pairs were too many to try" if self.derived_not_tried else ""
+            lines.append(f"  {self.derived_tried:,} sums, differences, parts and pairs of columns were tried{left}")
         return visible_lines(lines)
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from maskwell.release.after.comparison import Comparison
+    from maskwell.release.attack.derived_columns import Derivations
     from maskwell.release.attack.intruders import Intruders
     from maskwell.release.attack.result import Attack
 
@@ -93,6 +94,13 @@ class Release:
     def staying(self) -> list[Staying]:
         """The columns that stay as they are, by the rank of their values."""
         return staying_columns(self.setup.columns, self.setup.request.moving)
+
+    @cached_property
+    def derived(self) -> Derivations:
+        """What an intruder would make of the columns that stay: those that tell more of a key than their parts."""
+        from maskwell.release.attack.derived_columns import derive
+
+        return derive(self.setup.columns, self.setup.changing, self.staying)
 
     def attack(self, seed: int = 0) -> Attack:
         """What somebody who has the released file alone, and knows the method, finds out.
