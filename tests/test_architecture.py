@@ -35,7 +35,7 @@ LAYERS = (
     {"sampling", "demands", "breach_bound"},
     {"tables"},
     {"microdata"},
-    {"advice", "errors", "exact", "frames", "limits", "plain_text", "strict_json", "whole_files"},
+    {"advice", "errors", "exact", "frames", "input_files", "limits", "plain_text", "strict_json", "whole_files"},
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.

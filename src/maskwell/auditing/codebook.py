@@ -148,10 +148,10 @@ def _of_sizes(design: Design, rows: tuple[SizeRow, ...]) -> dict[str, Any]:
     }
     if math.isinf(design.added_variance):
         return {"reports": reading, "probabilities": probabilities, "estimator": _nothing("Reports ignore the truth.")}
-    unit = np.eye(len(sizes))
     scores = design.scores("linear")
-    other = [float(scores.mean(_size_counts(design, row, member=False))[0]) for row in unit]
-    member = [float(scores.mean(_size_counts(design, row, member=True))[0]) for row in unit]
+    by_size = scores.by_size()
+    assert by_size is not None
+    member, other = (values.tolist() for values in by_size)
     intercept, slope = (float(line[0]) for line in scores.variance_lines(np.full(design.k, 1 / design.k)))
     pair_slope = (1 - slope) / (design.k - 2) if design.k > 2 else 0.0
     pair_intercept = -(intercept + pair_slope) / (design.k - 1)
@@ -177,11 +177,6 @@ def _of_sizes(design: Design, rows: tuple[SizeRow, ...]) -> dict[str, Any]:
             "added_variance": design.added_variance,
         },
     }
-
-
-def _size_counts(design: Design, row: Any, member: bool) -> Any:
-    """The counts of one report of one size, which holds every category or none: only its score matters."""
-    return np.outer(row, np.append(np.full(design.k, float(member)), 1.0))
 
 
 # All other designs: the matrix and the scores, row by row.

@@ -16,6 +16,7 @@ from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDive
 from maskwell.designs import DESIGNS, Design
 from maskwell.errors import MaskwellError
 from maskwell.exact import written_fraction
+from maskwell.input_files import read_whole
 
 _MOST_CATEGORIES = 1_000_000
 
@@ -155,7 +156,7 @@ def load_design(source: str) -> Design:
             f"{source!r} is the name of a design, not a file; write one with maskwell plan --design {source} -o FILE "
             f"(maskwell audit takes --design {source} as well)."
         )
-    text = sys.stdin.buffer.read() if source == STANDARD else Path(source).read_bytes()
+    text = sys.stdin.buffer.read() if source == STANDARD else read_whole(source, CommandError)
     name = "standard input" if source == STANDARD else Path(source).name
     try:
         return Design.from_json(text.decode())

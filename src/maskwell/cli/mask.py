@@ -12,6 +12,7 @@ import typer
 from maskwell.cli.inputs import load_design
 from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, data_source
 from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
 
 
@@ -89,7 +90,7 @@ def mask(
     _refuse_contradictions(data, design, output, json)
     _refuse_incomplete_keys(key_file, id_column, survey)
     plan = load_design(design)
-    key = None if key_file is None else key_file.read_bytes()
+    key = None if key_file is None else read_whole(key_file, CommandError)
     answers = Answers(column, plan.categories, missing is Missing.keep, na or ())
     ids = None if id_column is None else RecordIds(id_column, integer_ids)
     question = column if survey is None else f"{survey}/{column}"

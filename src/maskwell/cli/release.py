@@ -10,6 +10,7 @@ import typer
 from maskwell.cli.inputs import number
 from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.input_files import read_whole
 from maskwell.tables.encoded import EncodedTable, encoded
 
 
@@ -245,7 +246,7 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
     if key_file is None or ids is None:
         return Chance(seed=seed)
     file.require([ids], "ids")
-    return Chance(key_file.read_bytes(), file.values(ids), seed)
+    return Chance(read_whole(key_file, CommandError), file.values(ids), seed)
 
 
 def _limit(

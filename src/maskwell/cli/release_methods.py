@@ -7,6 +7,7 @@ from typing import Any
 
 from maskwell.cli.output import CommandError
 from maskwell.errors import MaskwellError
+from maskwell.input_files import read_whole
 from maskwell.release import BlockComparison, PramRelease, Release, ReleasePlan
 from maskwell.tables.encoded import EncodedTable
 
@@ -131,7 +132,7 @@ def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Out
     from maskwell.release.pram.release import replay
 
     try:
-        plan = ReleasePlan.from_json(path.read_bytes())
+        plan = ReleasePlan.from_json(read_whole(path, CommandError))
     except MaskwellError as error:
         raise CommandError(f"{path.name!r}: {error}") from None
     drawn = plan.draws()

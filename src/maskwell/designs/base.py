@@ -225,7 +225,7 @@ class Design(ABC):
     def require_estimable(self) -> None:
         """An error that names what the reports cannot tell, unless they tell everything."""
         if not self.estimable:
-            raise EstimationError(what_cannot_be_told(self.name, self.channel.exact(), self.categories))
+            raise EstimationError(what_cannot_be_told(self.name, self.channel.multiples(), self.categories))
 
     @cached_property
     def added_variance(self) -> float:

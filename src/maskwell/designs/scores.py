@@ -69,6 +69,10 @@ class Scores(ABC):
         """Intercept and slope of E[L_j^2] where they are the same for all categories and whatever the others are."""
         return None
 
+    def by_size(self) -> tuple[Vector, Vector] | None:
+        """The scores of members and of the others by set size, where nothing else matters."""
+        return None
+
     def binomial(self) -> tuple[Vector, Vector] | None:
         """Vectors ``A, B`` such that ``n (B + (A - B) estimate)`` is a binomial count by category, or None."""
         return None

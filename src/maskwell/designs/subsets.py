@@ -281,6 +281,9 @@ class SubsetScores(Scores):
         ones = np.ones(self.design.k)
         return d0 * ones, d1 * ones
 
+    def by_size(self) -> tuple[Vector, Vector]:
+        return self.base + self.slope, self.base
+
     def binomial(self) -> tuple[Vector, Vector] | None:
         if not self.from_inclusions:
             return None

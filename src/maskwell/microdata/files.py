@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from maskwell.errors import DataError, MaskwellError
+from maskwell.input_files import require_regular
 from maskwell.microdata.model import Microdata
 from maskwell.whole_files import complete_file
 
@@ -34,8 +35,9 @@ def read(
     in it, besides the empty cell.
     """
     file, suffix = Path(path), suffix_of(path)
-    if not file.is_file():
-        raise DataError(f"{file.name!r} was not found, or is no file.")
+    if not file.exists():
+        raise DataError(f"{file.name!r} was not found.")
+    require_regular(file)
     if not file.stat().st_size:
         raise DataError(f"{file.name!r} is empty.")
     with _one_line(file.name):

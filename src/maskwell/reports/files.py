@@ -21,6 +21,7 @@ import numpy as np
 from maskwell.designs.base import Design
 from maskwell.designs.storage import to_document
 from maskwell.errors import MaskwellError, ReportError
+from maskwell.input_files import require_regular
 from maskwell.reports.batch import Batch
 from maskwell.reports.randomness import checked_randomness
 from maskwell.reports.seal import COUNT, DIGEST, Seal
@@ -217,6 +218,7 @@ def read_reports(path: str | os.PathLike[str], kind: type[B]) -> tuple[Design, I
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
     with _one_line_errors(name):
+        require_regular(path, ReportError)
         if suffix == ".csv":
             return _read_csv(path, name, kind)
         return (_read_parquet if suffix == ".parquet" else _read_arrow)(path, name, kind)
@@ -307,6 +309,7 @@ def _none(kind: type[B], design: Design, randomness: Any, question: Any, name: s
 
 
 def _read_csv(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:
+    require_regular(_beside(path), ReportError)
     text = _beside(path).read_text(encoding="utf-8")
     design = Design.from_json(text)
     document = json.loads(text)

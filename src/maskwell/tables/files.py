@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from maskwell.errors import DataError
+from maskwell.input_files import require_regular
 from maskwell.microdata.csv_cells import CsvCells
 from maskwell.microdata.files import ARROW, PARQUET, TEXT, delimiter_of, open_text, read, suffix_of
 from maskwell.microdata.model import unquoted
@@ -44,6 +45,7 @@ def open_columns(
         yield _text(source, "standard input", columns, delimiter, encoding, None)
         return
     name, suffix = Path(source).name, suffix_of(source)
+    require_regular(source)
     if suffix in TEXT:
         with open_text(source, suffix) as file:
             yield _text(file, name, columns, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source))

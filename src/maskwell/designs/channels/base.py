@@ -108,8 +108,7 @@ class Channel(ABC):
     @cached_property
     def diversity(self) -> int:
         """The least number of non-zero entries of a row, or 0 if the non-zero entries of some row differ."""
-        supports = [[p for p in row if p] for row in self.table() if any(row)]
-        return 0 if any(len(set(support)) > 1 for support in supports) else min(map(len, supports))
+        return least_support(self.table())
 
     # What reports say the same.
 
@@ -133,7 +132,11 @@ class Channel(ABC):
         """The number of independent facts about the proportions that the reports show, decided without round-off."""
         values = self._singular_values
         clear = int((values > _CLEARLY_POSITIVE * values[0]).sum())
-        return clear if clear == self.k else rank(self.table().tolist())
+        return clear if clear == self.k else rank(self.multiples().tolist())
+
+    def multiples(self) -> Exact:
+        """The matrix times a number, which changes neither its rank nor what it cannot tell."""
+        return self.table()
 
     @cached_property
     def _singular_values(self) -> Vector:
@@ -157,6 +160,11 @@ class Channel(ABC):
         """Whether every report leaves one truth possible."""
         return bool(((self.floats > 0).sum(axis=1) <= 1).all())
 
+    def best_guesses(self) -> Fraction:
+        """The sum over reports of the largest entry of their row."""
+        best: Fraction = self.table().max(axis=1).sum()
+        return best
+
     # How much of what a demand allows is used.
 
     def parity_deviations(self, parity: Fraction | float) -> Iterator[ParityDeviation]:
@@ -169,7 +177,13 @@ class Channel(ABC):
 
     def leakage(self, prior: Vector | None) -> Leakage:
         """What reports tell a reader with these prior weights; None: to whom all categories are alike."""
-        return TableLeakage(self.floats, self.table, prior)
+        return TableLeakage(self.floats, self.best_guesses, prior)
+
+
+def least_support(rows: Exact) -> int:
+    """The least number of non-zero entries of a row that has any, or 0 if the non-zero entries of some row differ."""
+    supports = [[p for p in row if p] for row in rows.tolist() if any(row)]
+    return 0 if any(len(set(support)) > 1 for support in supports) else min(map(len, supports))
 
 
 def refuse_many_columns(different: int) -> None:

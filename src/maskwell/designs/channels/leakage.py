@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from maskwell.designs.channels.capacity import capacity
-from maskwell.designs.channels.numbers import Exact, Matrix, Vector
+from maskwell.designs.channels.numbers import Matrix, Vector
 
 
 class Enclosure(NamedTuple):
@@ -67,11 +67,11 @@ class Leakage(Protocol):
 class TableLeakage:
     """Leakage by enumeration of all reports; ``weights`` None means all categories alike.
 
-    ``exact`` gives the matrix as fractions, where that is needed.
+    ``best_guesses`` is the exact sum of the largest entry of each row.
     """
 
     matrix: Matrix
-    exact: Callable[[], Exact]
+    best_guesses: Callable[[], Fraction]
     weights: Vector | None
 
     @cached_property
@@ -90,8 +90,7 @@ class TableLeakage:
 
     def prediction(self) -> Fraction | float:
         if self.weights is None:
-            best: Fraction = self.exact().max(axis=1).sum()
-            return best / len(self._prior)
+            return self.best_guesses() / len(self._prior)
         return math.fsum(self._joint.max(axis=1))
 
     def mutual_information(self) -> Enclosure:
