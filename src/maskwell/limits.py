@@ -37,5 +37,8 @@ MOST_COLUMNS = 2048
 MOST_BREAKPOINTS = 1000
 """Jumps of the curves of an InformationPrivacy demand: between each two of them a curve is followed by itself."""
 
+MOST_RESPONDENTS = 10**18
+"""Of a plan: more than there are, and few enough digits for every view."""
+
 MOST_STEPS = 2_000_000
 """Operations on exact fractions or integers in one question about a design: some seconds at worst."""

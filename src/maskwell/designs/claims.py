@@ -15,6 +15,8 @@ from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDive
 from maskwell.designs.base import Design
 from maskwell.designs.registry import DESIGNS, Entry
 from maskwell.errors import DesignError, MaskwellError
+from maskwell.limits import MOST_RESPONDENTS
+from maskwell.tables.labels import Label
 
 _STATES_PRIVACY: dict[str, Callable[[Any], Demand]] = {
     "epsilon": LDP,
@@ -22,8 +24,12 @@ _STATES_PRIVACY: dict[str, Callable[[Any], Demand]] = {
     "l": LocalDiversity,
     "phi": AverageSecurity,
 }
-# What planning notes beside the parameters of the design's own function.
-_NOTES = {"planned_n", "dummies"}
+# What planning notes beside the parameters of the design's own function, and whether it can be true of a design: how
+# many people are to be asked, and which of the categories are dummies.
+_NOTES: dict[str, Callable[[Design, Any], bool]] = {
+    "planned_n": lambda design, n: type(n) is int and 1 <= n <= MOST_RESPONDENTS,
+    "dummies": lambda design, labels: isinstance(labels, list) and _are_two_of(design.categories, labels),
+}
 
 
 def refuse_false_claims(design: Design) -> None:
@@ -33,12 +39,23 @@ def refuse_false_claims(design: Design) -> None:
     for demand in _stated(design.parameters):
         if not demand.holds_for(design):
             raise DesignError(f"design JSON states {demand.describe()} by a parameter, which its integers do not give.")
+    for name, fits in _NOTES.items():
+        if name in design.parameters and not fits(design, design.parameters[name]):
+            raise DesignError(
+                f"the note {name} in design JSON is none of planning: a number of people, or the labels of two dummies."
+            )
     entry = DESIGNS.get(design.name)
     if entry is not None and not _is_what_it_is_called(design, entry):
         raise DesignError(
             f"design JSON calls itself {design.name}, but {design.name} with its parameters has other integers; "
             "without parameters, any other name is allowed."
         )
+
+
+def _are_two_of(categories: tuple[Label, ...], labels: list[Any]) -> bool:
+    known = {(type(label), label) for label in categories}
+    plain = all(isinstance(label, str | int) for label in labels)
+    return plain and len({(type(label), label) for label in labels} & known) == len(labels) == 2
 
 
 def checked_parameters(design: Design) -> dict[str, Any]:

@@ -22,6 +22,11 @@ from maskwell.exact import stored_fraction
 
 FORMAT = 1
 
+_MEMBERS = frozenset(
+    ("maskwell", "version", "kind", "name", "categories", "parameters", "demand", "weights", "fingerprint")
+)
+# What the design beside a CSV file of reports says of that file.
+_OF_REPORTS = frozenset(("report_file", "randomness", "question", "reports", "digest"))
 _DECIMAL = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-][0-9]{1,3})?")
 
 
@@ -50,6 +55,9 @@ def from_document(document: object) -> Design:
     kind = Design.kinds.get(str(document.get("kind")))
     if kind is None:
         raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(Design.kinds)}.")
+    known = _MEMBERS | _OF_REPORTS if "report_file" in document else _MEMBERS
+    if not document.keys() <= known:
+        raise DesignError("design JSON has a member that no design has, which nothing could hold against its integers.")
     try:
         design = _build(kind, document)
         stated = document["fingerprint"]

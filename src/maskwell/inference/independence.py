@@ -83,8 +83,12 @@ def independence_test(
 
 
 def _score_test(test: ScoreTest, permutations: int | None, seed: int | None) -> HypothesisTest:
+    if test.n < 3 or not test.weights.max(initial=0.0) > 0:
+        # Shuffling equal reports, or two, changes nothing; and there is no law without weights.
+        advice = "the reports of a variable are all alike, or too few: there is nothing to test"
+        return HypothesisTest("score", 0.0, 0, 1.0, advice=advice)
     ratio = test.variance_ratio
-    close = abs(ratio - 1) <= CLOSE
+    close = test.n >= 4 and abs(ratio - 1) <= CLOSE
     chosen, advice = "", ""
     if permutations is None:
         permutations = 0 if close else _shuffles_for(test.n)

@@ -14,6 +14,7 @@ import numpy as np
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import DesignError
 from maskwell.exact import fraction
+from maskwell.limits import MOST_RESPONDENTS
 
 _MOST_CATEGORIES = 2000
 
@@ -68,8 +69,8 @@ def position(design: Design, category: Any) -> int:
 def respondents(n: Any) -> int:
     """A number of respondents: a whole number from 1 on."""
     count = fraction(n, "n", DesignError)
-    if count.denominator != 1 or count < 1:
-        raise DesignError(f"n must be a whole number of respondents >= 1; got {n}.")
+    if count.denominator != 1 or not 1 <= count <= MOST_RESPONDENTS:
+        raise DesignError(f"n must be a whole number of respondents >= 1 and <= 10^18; got {n}.")
     return int(count)
 
 
