@@ -140,3 +140,21 @@ def test_of_many_pairs_the_likely_ones_are_tried_and_the_others_counted() -> Non
     found = derive(held, KEYS, staying_columns(held, KEYS))
     assert found.not_tried > 1000
     assert [each.made_of for each in found.found if each.decides] == [("n07", "n59")]
+
+
+def test_columns_that_number_the_records_are_warned_of() -> None:
+    random = np.random.default_rng(15)
+    table = people(random) | {"id": random.permutation(N), "tag": [f"x{i}y" for i in random.permutation(N)]}
+    table["income"] = random.normal(size=N)
+    found = telltales(limit_identification(table, KEYS, 0.5, "sex", seed=1), rows_in_order=False)
+    assert found.numbers == ("id", "tag")
+    assert sum("nearly every record" in words for words in found.warnings()) == 2
+    assert found.deciding == ()
+
+
+def test_a_chance_is_never_rounded_across_the_limit() -> None:
+    table = people(np.random.default_rng(16))
+    said = limit_identification(table, KEYS, 0.999999, "sex", seed=1).summary()
+    assert "the limit 0.999999 holds" in said
+    shown = float(said.split("right with chance ")[1].split(" at most")[0])
+    assert shown <= 0.999999

@@ -209,8 +209,13 @@ def test_a_column_that_gives_a_key_away_is_named(run: Run, folder: Path) -> None
     ran = run("release", "told.parquet", *LIMIT, "--dry-run")
     assert "beware: 'status' stays as it is and tells the true 'marital'" in ran.text
     assert "the release would stop: 'status'" in ran.text
-    assert ran.code == 0
-    assert "beware" not in run("release", "told.parquet", *LIMIT, "--dry-run", "--drop", "status").text
+    assert ran.code == 3
+    without = run("release", "told.parquet", *LIMIT, "--dry-run", "--drop", "status,person")
+    assert without.code == 0
+    assert "beware" not in without.text
+    assert run("release", "told.parquet", *LIMIT, "--dry-run", "--accept", "status", "--json").code == 0
+    asked = run("release", "told.parquet", *LIMIT, "--dry-run", "--json")
+    assert (asked.code, asked.json["would_stop"]) == (3, ["status"])
 
 
 def test_a_column_that_decides_a_key_stops_the_release_unless_it_is_accepted(run: Run, folder: Path) -> None:

@@ -1,8 +1,9 @@
 """The command line: one command per verb, and one clear line on stderr when the input is wrong.
 
-Exit codes: 0 done, 1 ``reproduce`` found an unexplained mismatch, 2 bad input or an output that cannot be written, 70 a
-mistake in Maskwell itself, 130 interrupted, 141 whoever read the output went away. Each command's heavy packages are
-imported when it runs, so that ``--help`` and most errors come at once.
+Exit codes: 0 done, 1 ``reproduce`` found an unexplained mismatch, 2 bad input or an output that cannot be written, 3
+``release --dry-run`` found what would stop the release, 70 a mistake in Maskwell itself, 130 interrupted, 141 whoever
+read the output went away. Each command's heavy packages are imported when it runs, so that ``--help`` and most errors
+come at once.
 """
 
 import contextlib

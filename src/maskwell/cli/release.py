@@ -125,7 +125,7 @@ def release(
     released file alone finds out by comparing keys with the other columns is tried and stated beside it, and a column
     that decides a key stops the release unless you drop it, move it along or accept it. The rows are put in random
     order, as a record out of its place would tell that it was moved. The plan and the internal report are for the
-    custodian alone.
+    custodian alone. A --dry-run of a release that would stop has the exit code 3 (and "would_stop" in --json).
 
     \b
     Examples:
@@ -195,6 +195,8 @@ def release(
         emit_json(content)
     else:
         typer.echo(content)
+    if found.stops and dry_run:
+        raise typer.Exit(WOULD_STOP)
 
 
 def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool) -> None:
@@ -339,3 +341,7 @@ def _write(
 
 
 _STAGES = 4
+WOULD_STOP = 3
+"""The exit code of a dry run whose release would stop."""
+WOULD_STOP = 3
+"""The exit code of a dry run whose release would stop."""

@@ -98,8 +98,8 @@ def sentences(released: Released) -> list[str]:
         f"A neighbour may know {', '.join(KEYS[:-1])} and {KEYS[-1]}. {alone:,} persons are the only ones with their "
         "combination: whoever knows it finds their illness in the file.",
         f"Demand: no match by what the neighbour knows may be right with a chance above {XI:g}. Exact audit of the "
-        f"release: {release.audit.risk:.5g} at most, {verdict}; a match was certain before. Tried on the release: "
-        f"{release.attack().sentence()}.",
+        f"release: {release.audit.risk_in_digits(5)} at most, {verdict}; a match was certain before. Tried on the "
+        f"release: {release.attack().sentence()}.",
         f"If every record is matched, {before:,.0f} matches are right before and {after:,.0f} after. "
         f"{release.changed:.1%} of the records changed, none left its sex or its age group (below 18, 65 and above), "
         "and no combination appears that nobody had.",
@@ -143,7 +143,7 @@ def section(released: Released) -> Section:
                 [
                     (f"{matches.before.sample_uniques:,}", "persons were alone with their combination of keys"),
                     (
-                        f"≤ {release.audit.risk:.4g}",
+                        f"≤ {release.audit.risk_in_digits(4)}",
                         f"is the exact chance that a match by the keys is right; the limit is {XI:g}",
                     ),
                     (

@@ -41,7 +41,7 @@ def identification_page(
     warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
     before = f"{float(audit.before):.5g}"
     risk = [
-        ["largest chance that a match is right, by the count of the own cell", before, f"{audit.risk:.5g}"],
+        ["largest chance that a match is right, by the count of the own cell", before, audit.risk_in_digits(5)],
         ["… by the counts of all cells of the block", before, str(audit.all_counts)],
     ]
     sections = [

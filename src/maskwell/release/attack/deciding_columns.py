@@ -11,6 +11,7 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.release.after.comparison import recoded
 from maskwell.release.attack.derived_columns import Derivations, Derived, derive
+from maskwell.release.attack.record_numbers import number_in_words, record_numbers
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.attack.revealing_columns import Giveaway, among
@@ -33,6 +34,8 @@ class Telltales:
     """What does so whatever the draws are, groups and orders among it."""
     derived: tuple[Derived, ...] = ()
     """What does so made of several columns, or of a part of one."""
+    numbers: tuple[str, ...] = ()
+    """Columns that tell nothing of a key but are another one in nearly every record, and so known from other files."""
 
     @property
     def deciding(self) -> tuple[str, ...]:
@@ -81,6 +84,7 @@ class Telltales:
             *(_words(column) for column in self.columns if column.name not in said),
             *map(str, self.giveaways),
             *map(_words_together, self.together),
+            *map(number_in_words, self.numbers),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +94,7 @@ class Telltales:
             "deciding_together": [
                 {"columns": list(each.made_of), "how": each.recipe.name, "key": each.key} for each in self.together
             ],
+            "record_numbers": list(self.numbers),
             "giveaways": [
                 {"column": each.column, "changed": each.changed, "right": each.right, "how": each.how}
                 for each in self.giveaways
@@ -115,6 +120,7 @@ def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> 
         tuple(column for column in columns if not column.made_of),
         tuple(found),
         tuple(each for each in derived.found if each.decides or each.recipe.name in names),
+        tuple(record_numbers(original, staying)),
     )
 
 

@@ -90,11 +90,16 @@ def derive(table: EncodedTable, changed: Sequence[str], staying: Sequence[Stayin
         left += len(pairs) - len(likely)
     screen = _Screen(keys, rows, max(len(recipes) * len(keys), 1))
     own = {column.name: screen.told(column.codes[rows]) for column in staying}
-    gaining = []
+    plain = {name: told.score for name, told in own.items()}
+    best_of, gaining = dict(plain), []
     for recipe in recipes:
         told = screen.told(sample.made(recipe))
-        gains = told.score - np.max([own[name].score for name in recipe.made_of], axis=0)
+        alone = [(best_of if len(recipe.parts) > 1 else plain)[name] for name in recipe.made_of]
+        gains = told.score - np.max(alone, axis=0)
         best = int(np.argmax(gains))
+        if len(recipe.parts) == 1:
+            # What a part of a column tells, the column tells: a pair must tell more.
+            best_of[recipe.made_of[0]] = np.maximum(best_of[recipe.made_of[0]], told.score)
         if gains[best] >= screen.least_gain[best]:
             gaining.append((float(gains[best]), best, told, recipe))
     gaining.sort(key=lambda each: -each[0])

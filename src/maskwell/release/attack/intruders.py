@@ -16,6 +16,7 @@ from maskwell.release.attack.known_columns import KnownBesides, match_with_more
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import Attack
 from maskwell.release.identification.audit import IdentificationAudit
+from maskwell.release.identification.chances import in_digits
 from maskwell.release.unchanged_columns import Staying, ranked
 from maskwell.tables.codes import Ints
 
@@ -46,8 +47,8 @@ class Intruders:
         found = [
             Intruder(
                 "a person's true keys, and the number of released records that show them",
-                f"{self.audit.risk:.4g} at most",
-                f"proved for everybody; the limit is {float(self.audit.xi):g}",
+                f"{self.audit.risk_in_digits(4)} at most",
+                f"proved for everybody; the limit is {float(self.audit.xi)!r}",
             )
         ]
         if self.audit.blocks:
@@ -126,8 +127,8 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
     audit = release.audit
     verdict = ("would hold" if audit.holds else "would FAIL") if rehearsed else ("holds" if audit.holds else "FAILS")
     return (
-        f"the limit {float(audit.xi):g} {verdict} for an intruder who knows the keys and how many records show them: a "
-        f"match is right with chance {audit.risk:.5g} at most, {float(audit.before):.5g} before "
+        f"the limit {float(audit.xi)!r} {verdict} for an intruder who knows the keys and how many records show them: a "
+        f"match is right with chance {audit.risk_in_digits(5)} at most, {in_digits(audit.before, 5)} before "
         f"({audit.all_counts} by the counts of a whole block); {release.attack().sentence()}"
     )
 

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.release.identification.chances import in_digits
 from maskwell.tables.codes import Floats
 
 MOST_OUTCOMES = 250
@@ -54,7 +55,7 @@ class AllCounts:
         return {"risk": float(self.risk), "exact": self.exact}
 
     def __str__(self) -> str:
-        return f"{float(self.risk):.5g} {'at most' if self.exact else 'or more'}"
+        return f"{in_digits(self.risk, 5)} {'at most' if self.exact else 'or more'}"
 
 
 def audit_all_counts(sizes: Mapping[int, int], theta: Fraction) -> AllCounts:

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release.identification.all_counts import AllCounts, audit_all_counts
+from maskwell.release.identification.chances import in_digits
 
 _FEW, _MANY = 4, 64
 
@@ -134,6 +135,10 @@ class IdentificationAudit:
         """``exact_risk`` as a float."""
         return float(self.exact_risk)
 
+    def risk_in_digits(self, digits: int) -> str:
+        """``exact_risk`` in about so many digits, never rounded across the limit."""
+        return in_digits(self.exact_risk, digits, self.xi)
+
     @property
     def holds(self) -> bool:
         """Whether no risk exceeds the limit, decided in exact arithmetic."""
@@ -187,4 +192,5 @@ class IdentificationAudit:
 
     def __repr__(self) -> str:
         verdict = "holds" if self.holds else "FAILS"
-        return f"<audit of {len(self.blocks)} blocks: largest risk {self.risk:.6g}, limit {float(self.xi):g} {verdict}>"
+        risk = f"largest risk {self.risk_in_digits(6)}, limit {float(self.xi)!r} {verdict}"
+        return f"<audit of {len(self.blocks)} blocks: {risk}>"

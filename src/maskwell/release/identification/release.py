@@ -172,7 +172,8 @@ class Release:
         )
 
     def __repr__(self) -> str:
-        return f"<release of {self.setup.n} records: {self.changed:.2%} changed, largest risk {self.audit.risk:.5g}>"
+        risk = self.audit.risk_in_digits(5)
+        return f"<release of {self.setup.n} records: {self.changed:.2%} changed, largest risk {risk}>"
 
 
 def limit_identification(

@@ -1,0 +1,45 @@
+"""Columns that number the records: they say nothing of a key, but recognise a record in every other file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maskwell.release.unchanged_columns import Staying
+from maskwell.tables.encoded import EncodedTable
+
+_NEARLY = 0.99
+_LEAST = 20
+"""In fewer rows than this any number may be unique."""
+
+
+def record_numbers(table: EncodedTable, staying: Sequence[Staying]) -> list[str]:
+    """The columns of text or whole numbers that are another one in (nearly) every row.
+
+    >>> table = EncodedTable({"id": list(range(50)), "age": [30, 31] * 25})
+    >>> from maskwell.release.unchanged_columns import staying_columns
+    >>> record_numbers(table, staying_columns(table, []))
+    ['id']
+    """
+    return [column.name for column in staying if _numbers(column) and _is_written_out(table, column.name)]
+
+
+def number_in_words(name: str) -> str:
+    """What is wrong with such a column, and the remedy."""
+    return (
+        f"{name!r} is another one in nearly every record: whoever has it from another file recognises the record, "
+        "whatever its keys show. Leave it out of the released file, or number the records anew."
+    )
+
+
+def _numbers(column: Staying) -> bool:
+    n = len(column.codes)
+    return n >= _LEAST and column.size >= _NEARLY * n
+
+
+def _is_written_out(table: EncodedTable, name: str) -> bool:
+    import pyarrow as pa
+
+    kind = table.array(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    kinds = pa.types
+    return bool(kinds.is_integer(kind) or kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_binary(kind))
