@@ -158,3 +158,12 @@ def test_a_chance_is_never_rounded_across_the_limit() -> None:
     assert "the limit 0.999999 holds" in said
     shown = float(said.split("right with chance ")[1].split(" at most")[0])
     assert shown <= 0.999999
+
+
+def test_of_two_columns_that_decide_a_key_one_that_moves_along_is_not_enough() -> None:
+    random = np.random.default_rng(17)
+    table = people(random)
+    school = random.integers(0, table["age"] + 1)
+    table |= {"school": school, "since": table["age"] - school}
+    moved = limit_identification(table, KEYS, 0.5, "sex", along="school", seed=1)
+    assert telltales(moved, rows_in_order=False).deciding == ("since",)

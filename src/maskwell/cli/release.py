@@ -343,5 +343,3 @@ def _write(
 _STAGES = 4
 WOULD_STOP = 3
 """The exit code of a dry run whose release would stop."""
-WOULD_STOP = 3
-"""The exit code of a dry run whose release would stop."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.plain_text import visible_lines
+from maskwell.release.attack.derivations import Ingredients, Values, as_column
 from maskwell.release.attack.derived_columns import Derivations
 from maskwell.release.attack.known_columns import KnownBesides, match_with_more
 from maskwell.release.attack.released_file import attack_file
@@ -19,6 +20,8 @@ from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.identification.chances import in_digits
 from maskwell.release.unchanged_columns import Staying, ranked
 from maskwell.tables.codes import Ints
+
+_MOST_MOVING_PAIRS = 12
 
 if TYPE_CHECKING:
     from maskwell.release.identification.release import Release
@@ -105,7 +108,7 @@ def attack_release(release: Release, seed: int) -> Attack:
         _of_units(release),
         after == setup.cell_of_unit,
         codes[setup.cell_of_unit, -1].astype(np.int64),
-        along=[_of_unit(ranked(release.columns, name), setup.row_of_unit) for name in setup.request.along],
+        along=[_of_unit(column, setup.row_of_unit) for column in _moving_along(release)],
         movable=setup.block_of_cell[setup.cell_of_unit] >= 0,
         derived=_derived_of_units(release),
         seed=seed,
@@ -135,6 +138,25 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
 
 def _of_units(release: Release) -> list[Staying]:
     return [_of_unit(column, release.setup.row_of_unit) for column in release.staying]
+
+
+def _moving_along(release: Release) -> list[Staying]:
+    """The columns that moved along, and their sums and differences with numeric keys and each other.
+
+    Where two columns decide a key together and one of them moved along, it still tells the other with the key's help.
+    """
+    request = release.setup.request
+    moved = [ranked(release.columns, name) for name in request.along]
+    if not moved:
+        return []
+    values = Values(release.columns)
+    moving = [*(Staying(key.name, key.codes, key.size) for key in release.setup.keys), *moved]
+    pairs = [
+        recipe
+        for recipe in Ingredients(values, moving, 0).pairs_of_numbers()
+        if set(recipe.made_of) & set(request.along)
+    ]
+    return [*moved, *(as_column(recipe, values) for recipe in pairs[:_MOST_MOVING_PAIRS])]
 
 
 def _derived_of_units(release: Release) -> Derivations:
