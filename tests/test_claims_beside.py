@@ -37,7 +37,15 @@ def test_notes_of_planning_are_read_back() -> None:
         mw.plan(3, mw.LDP(1), n=10**19)
 
 
-@pytest.mark.parametrize("member", ["privacy", "epsilon", "note", "Name", "randomness", "digest", ""])
+@pytest.mark.parametrize("member", ["k", "epsilon", "parity", "exact_parity"])
+@pytest.mark.parametrize("claimed", [0, "epsilon 0", None, 0.5, [], True])
+def test_figures_beside_a_design_are_held_against_its_integers(member: str, claimed: object) -> None:
+    """`maskwell plan --json` writes them; a file must not state others."""
+    with pytest.raises(mw.MaskwellError, match="that its integers do not give"):
+        read(mw.plan(3, mw.LDP(1)), **{member: claimed})
+
+
+@pytest.mark.parametrize("member", ["privacy", "note", "Name", "randomness", "digest", ""])
 def test_a_member_that_no_design_has_is_refused(member: str) -> None:
     with pytest.raises(mw.MaskwellError, match="a member that no design has"):
         read(mw.plan(3, mw.LDP(1)), **{member: "epsilon 0"})

@@ -1,5 +1,6 @@
 """Intruders who know more than the keys, and how a release speaks of all of them."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -77,7 +78,11 @@ def test_the_summary_says_whom_the_limit_is_about() -> None:
 
 
 def test_groups_that_move_as_one_are_attacked_as_one() -> None:
-    """Members of a group show the same keys: the other members must not vouch for them."""
+    """Members of a group show the same keys: the other members must not vouch for them.
+
+    Twice as many rows may bring other derived columns into the attack, so that a few cells are ranked otherwise: within
+    three standard errors of a share of 126 cells or more.
+    """
     people = associated(2000)
     homes = people.loc[people.index.repeat(2)].reset_index(drop=True).assign(home=np.repeat(range(2000), 2))
     one, two = (
@@ -85,7 +90,9 @@ def test_groups_that_move_as_one_are_attacked_as_one() -> None:
         for table in (people.assign(home=range(2000)), homes)
     )
     assert one.shown_once == two.shown_once
-    assert one.surest == two.surest
+    for first, second in zip(one.surest, two.surest, strict=True):
+        assert first.cells == second.cells
+        assert abs(first.right - second.right) < 3 * math.sqrt(first.cells / 4)
 
 
 def test_a_file_in_which_nothing_moves_has_nothing_to_tell() -> None:

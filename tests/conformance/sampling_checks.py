@@ -90,7 +90,7 @@ def check_thresholds(design: mw.Design) -> None:
     """
     labels, exact = design.report_labels(), design.matrix(exact=True)
     in_order = isinstance(design, (mw.designs.SubsetDesign, mw.designs.BlockDesign))
-    total = getattr(design.plan, "total", SPAN)
+    [total] = set(getattr(design.plan, "totals", [SPAN]))
     for j, truth in enumerate(design.categories):
         outcomes = [_outcome(design, label, truth) for label in labels]
         weights: dict[Any, Any] = {}

@@ -25,6 +25,8 @@ FORMAT = 1
 _MEMBERS = frozenset(
     ("maskwell", "version", "kind", "name", "categories", "parameters", "demand", "weights", "fingerprint")
 )
+# What `maskwell plan --json` says of a design beside it; what it says of privacy is held against the integers.
+_FIGURES = frozenset(("k", "epsilon", "parity", "exact_parity", "added_variance", "worth", "precision"))
 # What the design beside a CSV file of reports says of that file.
 _OF_REPORTS = frozenset(("report_file", "randomness", "question", "reports", "digest"))
 _DECIMAL = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-][0-9]{1,3})?")
@@ -55,7 +57,7 @@ def from_document(document: object) -> Design:
     kind = Design.kinds.get(str(document.get("kind")))
     if kind is None:
         raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(Design.kinds)}.")
-    known = _MEMBERS | _OF_REPORTS if "report_file" in document else _MEMBERS
+    known = _MEMBERS | (_OF_REPORTS if "report_file" in document else _FIGURES)
     if not document.keys() <= known:
         raise DesignError("design JSON has a member that no design has, which nothing could hold against its integers.")
     try:
@@ -69,7 +71,22 @@ def from_document(document: object) -> Design:
     if design.fingerprint != stated or as_spelled != stated:
         raise DesignError("design JSON was changed: its labels or integers do not match its fingerprint.")
     refuse_false_claims(design)
+    _refuse_false_figures(design, document)
     return design
+
+
+def _refuse_false_figures(design: Design, document: dict[str, Any]) -> None:
+    exact = design.exact_parity()
+    bounded = not isinstance(exact, float)
+    figures = {
+        "k": design.k,
+        "epsilon": design.epsilon if bounded else None,
+        "parity": design.parity if bounded else None,
+        "exact_parity": str(exact) if bounded else None,
+    }
+    # By their spelling, so that true is not taken for 1.
+    if any(key in document and repr(document[key]) != repr(figure) for key, figure in figures.items()):
+        raise DesignError("design JSON states a privacy that its integers do not give.")
 
 
 def _build(kind: type[Design], document: dict[str, Any]) -> Design:
