@@ -11,7 +11,7 @@ def in_digits(chance: Fraction, digits: int, limit: Fraction = Fraction(1)) -> s
     """A chance in ``digits`` digits, or as many more as it takes to be on its own side of the ``limit``, and of 1.
 
     >>> in_digits(Fraction(1, 3), 5), in_digits(Fraction("0.9999989"), 5, Fraction("0.999999"))
-    ('0.33333', '0.9999989')
+    ('0.33333', '0.999999')
     """
     for places in range(digits, _MOST + 1):
         text = f"{float(chance):.{places}g}"
