@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test evidence bench clean
+.PHONY: help demo test evidence bench clean system
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -13,14 +13,14 @@ help:  ## show this list
 demo: .venv/.ready  ## mask and estimate two sensitive variables, and release a file
 	@.venv/bin/maskwell demo
 
-test: .venv/.ready-dev  ## lint, type-check and test, as continuous integration does
+test: .venv/.ready-dev system  ## lint, type-check and test, as continuous integration does
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	@# One thread of linear algebra per process: two processes with two each would wait for one another.
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
 
-evidence: .venv/.ready-dev  ## run the long simulations at full size and write docs/evidence/
+evidence: .venv/.ready-dev system  ## run the long simulations at full size and write docs/evidence/
 	MASKWELL_EVIDENCE=1 PYTHONPATH=. .venv/bin/python -m tests.evidence
 
 bench: .venv-bench/.ready  ## measure speed and memory beside a peer, in one run
@@ -29,6 +29,10 @@ bench: .venv-bench/.ready  ## measure speed and memory beside a peer, in one run
 clean:  ## remove the environments, the caches and the demo's output
 	rm -rf .venv .venv-bench maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Chromium, PostgreSQL and Node.js, which the tests drive; nothing happens where they are there.
+system:
+	@"$(PYTHON)" tools/system_parts.py
 
 # A stamp is touched only after its recipe succeeded, so an interrupted set-up starts again from a clean folder.
 .venv/.created .venv-bench/.created:

@@ -204,7 +204,7 @@ def sources_of_chance(source: str) -> list[tuple[int, str]]:
 
 def repository_texts() -> Iterator[tuple[Path, str]]:
     """Everything a reader of the repository sees as text, this file excepted: it spells the patterns out."""
-    folders = [ROOT / name for name in ("src", "tests", "docs", "bench", ".ci")]
+    folders = [ROOT / name for name in ("src", "tests", "docs", "bench", "tools", ".ci")]
     inside = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     beside = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "constraints.txt")]
     for path in sorted(inside + beside):
