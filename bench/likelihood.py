@@ -15,10 +15,10 @@ import numpy as np
 
 import maskwell as mw
 from bench.timing import best_seconds
-from maskwell.inference.em import em
-from maskwell.inference.likelihood import Sample, safe_start
-from maskwell.inference.likelihood_kernels import certificate, chances
-from maskwell.inference.maximum import Maximum, maximise, tolerance
+from maskwell.inference.likelihood.em import em
+from maskwell.inference.likelihood.estimate import Sample, safe_start
+from maskwell.inference.likelihood.kernels import certificate, chances
+from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance
 
 PATIENCE = 60
 MOST_CONVEX_REPORTS = 5_000

@@ -7,7 +7,7 @@ import pytest
 
 import maskwell as mw
 from maskwell.designs.registry import DESIGNS
-from maskwell.inference.likelihood import LikelihoodEstimate
+from maskwell.inference.likelihood.estimate import LikelihoodEstimate
 
 RACE_COUNTS = np.array([311, 1039, 3124, 271, 27816])
 RACE = RACE_COUNTS / RACE_COUNTS.sum()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import maskwell as mw
-from maskwell.auditing.blackwell import Domination, dominates
+from maskwell.ordering import Domination, dominates
 
 Table = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.auditing.blackwell import (
+from maskwell.ordering import (
     admissible,
     admissible_average_secure,
     dominates,

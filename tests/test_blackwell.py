@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.auditing.blackwell import dominates, equivalent, merge_proportional, proportional_rows
+from maskwell.ordering import dominates, equivalent, merge_proportional, proportional_rows
 from tests.conformance.members import MEMBERS
 from tests.order_checks import Table, dirichlet, judged, several, tables
 

@@ -15,8 +15,8 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.auditing import empirical
-from maskwell.auditing.empirical import audit_sampler, draws_needed
+from maskwell.auditing.empirical import sampler_audit
+from maskwell.auditing.empirical.sampler_audit import audit_sampler, draws_needed
 from tests.conformance.members import MEMBERS
 from tests.statistics_helpers import binomial_p_values
 
@@ -187,8 +187,8 @@ def test_the_error_is_shared_out_over_both_limits_of_all_comparisons(design: mw.
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_another_split_of_the_error_is_noticed(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     """Mutants: half and twice the error for each limit."""
-    honest = empirical.error_share
-    monkeypatch.setattr(empirical, "error_share", lambda *given: factor * honest(*given))
+    honest = sampler_audit.error_share
+    monkeypatch.setattr(sampler_audit, "error_share", lambda *given: factor * honest(*given))
     with pytest.raises(AssertionError):
         test_the_error_is_shared_out_over_both_limits_of_all_comparisons(designs.gamma_diagonal(2, gamma=3), 0.9)
 

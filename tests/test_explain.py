@@ -18,9 +18,9 @@ import pytest
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.auditing.codebook import codebook
-from maskwell.auditing.explain import Audience, explain
-from maskwell.auditing.stated import Number, Sentence
+from maskwell.words.codebook import codebook
+from maskwell.words.explanation import Audience, explain
+from maskwell.words.sentences import Number, Sentence
 from tests.conformance.members import MEMBERS
 
 AUDIENCES = get_args(Audience)

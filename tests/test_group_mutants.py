@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskwell.inference import bootstrap, group_likelihoods, group_means, homogeneity, sum_distribution
-from maskwell.inference.group_scores import GroupScores
-from maskwell.inference.monte_carlo import Tail
+from maskwell.inference.hypotheses import group_likelihoods, group_means, homogeneity
+from maskwell.inference.hypotheses.group_scores import GroupScores
+from maskwell.inference.hypotheses.monte_carlo import Tail
+from maskwell.inference.intervals import bootstrap, sum_distribution
 from maskwell.sampling.regrouping import Regrouping
 from tests import test_homogeneity, test_likelihood_estimates
 from tests.evidence import homogeneity_level

@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.inference.monte_carlo import upper_tail
+from maskwell.inference.hypotheses.monte_carlo import upper_tail
 from maskwell.sampling.regrouping import Regrouping
 
 YES_NO = designs.direct(["yes", "no"])

@@ -13,8 +13,8 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.inference.hypothesis import pool
-from maskwell.inference.independence_statistics import ENOUGH, Pairs, poisson_deviance
+from maskwell.inference.hypotheses.hypothesis_test import pool
+from maskwell.inference.hypotheses.independence_statistics import ENOUGH, Pairs, poisson_deviance
 
 ALARM = 1e-6
 R = 2000

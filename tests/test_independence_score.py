@@ -11,8 +11,8 @@ from scipy import integrate, stats
 
 import maskwell as mw
 from maskwell import designs
-from maskwell.inference.independence_score import ScoreTest
-from maskwell.inference.weighted_chi_squares import weighted_chi_square_tail
+from maskwell.inference.hypotheses.independence_score import ScoreTest
+from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
 
 ALARM = 1e-6
 

@@ -17,11 +17,11 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell.errors import EstimationError
-from maskwell.inference.em import em
-from maskwell.inference.likelihood import LikelihoodEstimate
-from maskwell.inference.likelihood_kernels import certificate, chances, weighted_products, weighted_sum
-from maskwell.inference.maximum import maximise, tolerance
-from maskwell.inference.report_rows import (
+from maskwell.inference.likelihood.em import em
+from maskwell.inference.likelihood.estimate import LikelihoodEstimate
+from maskwell.inference.likelihood.kernels import certificate, chances, weighted_products, weighted_sum
+from maskwell.inference.likelihood.maximum import maximise, tolerance
+from maskwell.inference.likelihood.report_rows import (
     _set_rows,
     column,
     dense_rows,

@@ -15,10 +15,10 @@ import maskwell as mw
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference import individual_leakage, posterior
 from maskwell.inference.draws import draw_codes
-from maskwell.inference.likelihood import LikelihoodEstimate, Sample, safe_start
-from maskwell.inference.likelihood_kernels import chances
-from maskwell.inference.maximum import maximise
-from maskwell.inference.report_rows import (
+from maskwell.inference.likelihood.estimate import LikelihoodEstimate, Sample, safe_start
+from maskwell.inference.likelihood.kernels import chances
+from maskwell.inference.likelihood.maximum import maximise
+from maskwell.inference.likelihood.report_rows import (
     mixed,
 )
 from maskwell.inference.simplex import project

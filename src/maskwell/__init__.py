@@ -1,7 +1,7 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
 from maskwell import designs, microdata, planning, release, risk
-from maskwell.auditing import Audit, audit, audit_sampler, codebook, dominates, equivalent, explain, improve
+from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
     AverageSecurity,
@@ -32,9 +32,11 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
+from maskwell.words import codebook, explain
 
 __version__ = "0.1.0"
 

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 import maskwell as mw
-from maskwell.auditing import explain
 from maskwell.cli import main
 from maskwell.plain_text import markdown_code, visible, visible_html, visible_markdown
 from maskwell.release import limit_identification, pram
@@ -29,6 +28,7 @@ from maskwell.views.plan_page import plan_page
 from maskwell.views.release_page import external_page, internal_page
 from maskwell.views.risk_page import risk_page
 from maskwell.views.tables import estimate_view, show
+from maskwell.words import explain
 
 EVIL = "x\nFORGED: parity 1\r\x1b[2J\x1b[31m\x08\x00\u202e\u2028|a|`b`[red]<b>bold</b>&lt;![i](j)"
 NAME = f"minimax{EVIL}"

@@ -9,7 +9,7 @@ import numpy as np
 
 import maskwell as mw
 from maskwell.designs import Design
-from maskwell.inference.bootstrap import Trials, with_share
+from maskwell.inference.intervals.bootstrap import Trials, with_share
 from tests.evidence.cases import Floats
 from tests.evidence.homogeneity_level import draw, shares
 from tests.evidence.limits import FALSE_ALARM, LEVEL, covers, within

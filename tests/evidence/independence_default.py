@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2, ncx2
 
 import maskwell as mw
 from maskwell.designs import ProductDesign
-from maskwell.inference.independence_statistics import STATISTICS, Pairs
+from maskwell.inference.hypotheses.independence_statistics import STATISTICS, Pairs
 from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
 

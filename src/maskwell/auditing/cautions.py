@@ -9,7 +9,7 @@ from maskwell.errors import EstimationError
 from maskwell.tables.labels import shown
 
 if TYPE_CHECKING:
-    from maskwell.auditing.report import Audit
+    from maskwell.auditing.audit import Audit
 
 USUAL_CEILING = 20
 _SURE_BITS = 1e-6

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from maskwell.plain_text import visible_lines
 
 if TYPE_CHECKING:
-    from maskwell.auditing.report import Audit
+    from maskwell.auditing.audit import Audit
 
 
 def summarize(audit: Audit) -> str:

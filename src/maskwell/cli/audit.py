@@ -94,7 +94,7 @@ def audit(
 
 def _write_codebook(path: Path | None, design: Design, source: str | None) -> list[str]:
     """Write it if it was asked for, and say so."""
-    from maskwell.auditing import codebook
+    from maskwell.words import codebook
 
     if path is None:
         return []
@@ -107,7 +107,7 @@ def _write_codebook(path: Path | None, design: Design, source: str | None) -> li
 
 
 def _explain(design: Design, audience: Audience, json: bool) -> None:
-    from maskwell.auditing import explain
+    from maskwell.words import explain
 
     sentences = [sentence.text for sentence in explain(design, audience.value).sentences]
     if json:

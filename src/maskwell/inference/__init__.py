@@ -1,10 +1,10 @@
 """From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
 from maskwell.inference.domains import Totals, estimate_by, estimate_totals
-from maskwell.inference.fit_tests import goodness_of_fit
-from maskwell.inference.homogeneity import homogeneity_test
-from maskwell.inference.hypothesis import HypothesisTest
-from maskwell.inference.independence import independence_test
+from maskwell.inference.hypotheses.fit import goodness_of_fit
+from maskwell.inference.hypotheses.homogeneity import homogeneity_test
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
+from maskwell.inference.hypotheses.independence import independence_test
 from maskwell.inference.linear import Contrast, Estimate, Projection, estimate, estimate_contrast
 from maskwell.inference.posterior import IndividualLeakage, individual_leakage, posterior
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.inference.intervals import normal_quantile
+from maskwell.inference.intervals.closed_form import normal_quantile
 
 Floats = NDArray[np.float64]
 

@@ -67,7 +67,7 @@ class JointTable(Estimate):
         self, of: Any, given: Any, level: float = 0.95, *, seed: int | None = None
     ) -> tuple[float, float]:
         """Bootstrap limits of a conditional proportion, for shares near 0 or 1 or of small groups."""
-        from maskwell.inference.bootstrap import ratio_limits
+        from maskwell.inference.intervals.bootstrap import ratio_limits
 
         both, base = self._share(of, given)
         return ratio_limits(self, both, base, level, seed)

@@ -16,8 +16,8 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Method, Scores, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference import intervals
-from maskwell.inference.result import Contrast, ContrastScores, Estimate, Projection, contrast_vector
+from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, Projection, contrast_vector
+from maskwell.inference.intervals import closed_form as intervals
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
@@ -46,7 +46,7 @@ def estimate(
     array([0.5, 0.5])
     """
     if method in LIKELIHOOD_METHODS:
-        from maskwell.inference.likelihood import estimate_likelihood
+        from maskwell.inference.likelihood.estimate import estimate_likelihood
 
         return estimate_likelihood(as_tally(tally, patterns=True), method)
     counted = as_tally(tally)

@@ -14,7 +14,7 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError, ReportError
-from maskwell.inference.result import Estimate
+from maskwell.inference.estimates import Estimate
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.sampling.plans import Packed

@@ -11,7 +11,7 @@ from maskwell.plain_text import visible_lines
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
-    from maskwell.inference.result import Estimate
+    from maskwell.inference.estimates import Estimate
 
 _ROWS = 20
 

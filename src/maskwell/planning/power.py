@@ -13,7 +13,7 @@ import numpy as np
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
 from maskwell.exact import fraction
-from maskwell.inference.intervals import normal_quantile
+from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.planning.sample_size import least
 from maskwell.planning.spread import Lines, margin, respondents, share
 

@@ -12,9 +12,10 @@ from math import inf
 import numpy as np
 
 from maskwell import designs
-from maskwell.auditing import audit, dominates
+from maskwell.auditing import audit
 from maskwell.demands import InformationPrivacy
 from maskwell.designs.base import Matrix
+from maskwell.ordering import dominates
 from maskwell.published.model import Explanation, Row, Value
 
 KEY = "chai-nayak-2018"

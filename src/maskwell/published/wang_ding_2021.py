@@ -12,10 +12,10 @@ import numpy as np
 
 from maskwell import designs
 from maskwell.auditing import audit
-from maskwell.auditing.report import Audit
+from maskwell.auditing.audit import Audit
 from maskwell.designs.base import Matrix
 from maskwell.inference import independence_test, individual_leakage
-from maskwell.inference.hypothesis import chi_square_tail
+from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail
 from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_errata import ERRATA
 from maskwell.published.wang_ding_2021_table_4 import KEY, TABLE_4_ROWS, limits

@@ -10,7 +10,7 @@ from maskwell.auditing import audit
 from maskwell.designs.base import Vector
 from maskwell.inference import estimate, independence_test
 from maskwell.inference.draws import draw_truths
-from maskwell.inference.hypothesis import chi_square_tail
+from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail
 from maskwell.planning.dummies import dummy_respondents, guaranteed_coverage
 from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
 from maskwell.published.wang_ding_2021_table_4 import KEY

@@ -6,8 +6,7 @@ import math
 from datetime import datetime
 from typing import get_args
 
-from maskwell.auditing import Audit, explain
-from maskwell.auditing.explain import Audience
+from maskwell.auditing import Audit
 from maskwell.designs.base import Design
 from maskwell.designs.claims import checked_parameters
 from maskwell.errors import DesignError
@@ -18,6 +17,7 @@ from maskwell.views.findings import figure, findings
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.threats import GUIDE, threats
 from maskwell.views.wording import privacy_words
+from maskwell.words.explanation import Audience, explain
 
 _MOST_REPORTS = 2_000
 _PROOF = {False: "does a report prove the true answer", True: "of reports prove the true answer"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from maskwell.auditing.blackwell import Domination
+from maskwell.ordering import Domination
 from maskwell.views.audit import has_matrix_chart, matrix_chart
 from maskwell.views.audit_page import made_by
 from maskwell.views.breach import parity_chart

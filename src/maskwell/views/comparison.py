@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from maskwell.auditing import Audit, audit
-from maskwell.auditing.blackwell import Domination, dominates
-from maskwell.auditing.size_rules import SizeTransition
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError
+from maskwell.ordering import Domination, dominates
+from maskwell.ordering.size_rules import SizeTransition
 from maskwell.planning import Match, match_added_variance
 from maskwell.tables.labels import shown
 from maskwell.views.findings import chance

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from maskwell.auditing import Audit
-from maskwell.auditing.blackwell import improve
 from maskwell.designs import BlockDesign
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError
+from maskwell.ordering import improve
 from maskwell.views.breach import EXAMPLE, at_most
 from maskwell.views.wording import percent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from maskwell import designs
-from maskwell.auditing import audit, explain
+from maskwell.auditing import audit
 from maskwell.designs.base import Design
 from maskwell.planning import half_width, sample_size
 from maskwell.tables.labels import shown
@@ -15,6 +15,7 @@ from maskwell.views.frontier import frontier_chart
 from maskwell.views.page import Block, Figure, Section, Table, Text, page
 from maskwell.views.precision import precision_chart
 from maskwell.views.wording import privacy_words
+from maskwell.words import explain
 
 _SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
 _WIDTHS = (0.01, 0.02, 0.05)

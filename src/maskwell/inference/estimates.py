@@ -1,0 +1,219 @@
+"""What every estimate can do, whichever method found the proportions."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.errors import EstimationError
+from maskwell.frames import Backend, data_frame
+from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.inference.simplex import project
+from maskwell.reports.tally import Tally
+
+ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
+
+
+class Noise(NamedTuple):
+    """n times the total variance, in its two parts: what masking added, and what sampling alone would have."""
+
+    added: float
+    sampling: float
+    n: float
+
+    @property
+    def privacy_share(self) -> float:
+        """The part of the variance that masking added."""
+        whole = self.added + self.sampling
+        return self.added / whole if whole else 0.0
+
+    @property
+    def worth(self) -> float:
+        """What a masked report is worth, in open answers."""
+        return 1 - self.privacy_share
+
+    @property
+    def equivalent_n(self) -> float:
+        """How many open answers would have been as precise."""
+        return self.n * self.worth
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(ABC):
+    """Estimated proportions of the categories of a design."""
+
+    tally: Tally
+    method: str
+
+    default_interval: ClassVar[str]
+
+    # What a method must provide.
+
+    @property
+    @abstractmethod
+    def proportions(self) -> Vector:
+        """The estimated proportions, in the order of the design's categories."""
+
+    @property
+    @abstractmethod
+    def variances(self) -> Vector:
+        """The diagonal of the covariance."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> Matrix:
+        """The covariance matrix of the estimated proportions."""
+
+    @property
+    @abstractmethod
+    def cov_type(self) -> str:
+        """What kind of covariance it is."""
+
+    @abstractmethod
+    def interval(self, level: float = 0.95, method: Any = None, simultaneous: bool = False) -> Matrix:
+        """Lower and upper limits by category; simultaneous ones hold for all together (Bonferroni)."""
+
+    @property
+    def gap(self) -> float | None:
+        """How far the log-likelihood can be below its maximum; None for estimates that do not maximise it."""
+        return None
+
+    def remarks(self) -> list[str]:
+        """What a reader of the summary must know about this estimate beyond its numbers."""
+        return []
+
+    # What follows.
+
+    @property
+    def design(self) -> Design:
+        """The design that the reports came from."""
+        return self.tally.design
+
+    @property
+    def n(self) -> int:
+        """The number of reports."""
+        return self.tally.n
+
+    @cached_property
+    def effective_n(self) -> float:
+        """n, or Kish's (sum of weights)^2 / (sum of squared weights)."""
+        if self.tally.squares is None:
+            return float(self.n)
+        total, squares = _report_total(self.tally.counts), _report_total(self.tally.squares)
+        return total**2 / squares
+
+    @property
+    def standard_errors(self) -> Vector:
+        """Square roots of the variances."""
+        return np.sqrt(self.variances)
+
+    def contrast(self, scores: ContrastScores) -> Contrast:
+        """A weighted sum of proportions: scores by label (others count 0) or one per category."""
+        vector = contrast_vector(self.design, scores)
+        variance = float(vector @ self.covariance @ vector)
+        return Contrast(float(vector @ self.proportions), math.sqrt(max(variance, 0.0)))
+
+    def projected(self) -> Projection:
+        """The nearest proportions that are non-negative and sum to 1; biased, and without standard errors."""
+        return Projection(self.design.categories, project(self.proportions))
+
+    @cached_property
+    def sampling_variance(self) -> float:
+        """n times the total variance that a direct question would have: 1 - sum p^2, without bias, within its range."""
+        unbiased = 1 - float(self.proportions @ self.proportions) + float(self.variances.sum())
+        return min(max(unbiased, 0.0), 1 - 1 / self.design.k)
+
+    @property
+    def noise(self) -> Noise:
+        """How much of the uncertainty is the price of privacy."""
+        sampling = self.sampling_variance
+        total = float(self.variances.sum()) * self.effective_n
+        added = self.design.added_variance if self.method == "linear" else max(total - sampling, 0.0)
+        return Noise(added, sampling, self.effective_n)
+
+    def summary(self, level: float = 0.95) -> str:
+        """The estimate in plain text: design, privacy, proportions, and where the uncertainty comes from."""
+        from maskwell.inference.summary import summarize
+
+        return summarize(self, level)
+
+    def category_columns(self) -> dict[str, list[Any]]:
+        """The category of every proportion, as columns of a table."""
+        return {"category": [str(c) for c in self.design.categories]}
+
+    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
+        """A data frame: category (or a column per variable), estimate, standard error, and limits of an interval."""
+        lower, upper = self.interval(level).T
+        columns = {
+            **self.category_columns(),
+            "estimate": self.proportions,
+            "standard_error": self.standard_errors,
+            "lower": lower,
+            "upper": upper,
+        }
+        return data_frame(columns, backend)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        return self.method == other.method and self.tally == other.tally
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.method} estimate of {self.design.k} proportions from {self.n} {self.design.name} reports>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.summary())}</pre>"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of proportions with its standard error."""
+
+    value: float
+    standard_error: float
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Wald limits."""
+        margin = normal_quantile(level) * self.standard_error
+        return self.value - margin, self.value + margin
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Proportions moved to the simplex: presentable, biased, not for further inference."""
+
+    categories: tuple[Any, ...]
+    proportions: Vector
+    label: str = "projected to the simplex (biased; standard errors do not apply)"
+
+
+def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
+    """Scores as one number per category."""
+    if isinstance(scores, Mapping):
+        unknown = [label for label in scores if label not in design.categories]
+        if unknown:
+            raise EstimationError(f"scores name {unknown[0]!r}, which is no category of the design.")
+        return np.array([float(scores.get(c, 0.0)) for c in design.categories])
+    vector = np.asarray(scores, float)
+    if vector.shape != (design.k,) or not np.isfinite(vector).all():
+        raise EstimationError(
+            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
+            parameter="scores",
+        )
+    return vector
+
+
+def _report_total(counts: Any) -> float:
+    """The sum over reports of a tally's counts."""
+    return float(counts.sum() if counts.ndim == 1 else counts[:, -1].sum())

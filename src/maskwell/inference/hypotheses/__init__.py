@@ -1,0 +1,1 @@
+"""Tests of hypotheses: of fit, of independence, and of groups that do not differ."""
