@@ -11,8 +11,8 @@ import pytest
 
 from maskwell.errors import DataError, MaskwellError
 from maskwell.release import Release, ReleasePlan, limit_identification
-from maskwell.release.after.public import public_view
-from maskwell.release.attack.deciding_columns import telltales
+from maskwell.release.attack.disclosures import disclosures
+from maskwell.release.evaluation.public_view import public_view
 from maskwell.release.identification.plan import IdentificationPlan
 from maskwell.views.release_page import external_page, internal_page
 from tests.persons import associated, small
@@ -91,7 +91,7 @@ def test_means_and_variances_are_those_of_the_draws(of: list[str]) -> None:
 def test_a_column_that_moves_along_no_longer_shows_who_moved() -> None:
     people = told()
     staying = limit_identification(people, KEYS, 0.5, "sex", blocks="whole", seed=2)
-    assert {"born", "quarter"} <= set(telltales(staying, rows_in_order=False).deciding)
+    assert {"born", "quarter"} <= set(disclosures(staying, rows_in_order=False).deciding)
     moving = limit_identification(people, KEYS, 0.5, "sex", along=["born", "quarter"], blocks="whole", seed=2)
     moving.check()
     assert moving.attack().surest[2].share_right < staying.attack().surest[2].share_right - 0.1

@@ -13,7 +13,7 @@ from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.released_file import _pairs, _surest, attack_file, told_apart
 from maskwell.release.attack.result import Attack, Surest
 from maskwell.release.log_ratios import View, bands, log_ratio, views
-from maskwell.release.unchanged_columns import Staying, ranked, staying_columns
+from maskwell.release.staying_columns import Staying, ranked, staying_columns
 from tests.persons import associated
 
 KEYS = ["sex", "age", "area", "race"]

@@ -17,8 +17,8 @@ from maskwell.errors import DataError
 from maskwell.inference import cramers_v
 from maskwell.inference.cramers_v import plain_v
 from maskwell.release import PramRelease, Release, limit_identification, pram
-from maskwell.release.after.association import Association
-from maskwell.release.after.comparison import Comparison
+from maskwell.release.evaluation.association import Association
+from maskwell.release.evaluation.comparison import Comparison
 from tests.persons import KEYS, WITHIN, population, small
 
 FALSE_ALARM = 1e-6

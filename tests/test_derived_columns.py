@@ -11,9 +11,9 @@ from numpy.random import Generator
 
 from maskwell.errors import DataError
 from maskwell.release import limit_identification, pram
-from maskwell.release.attack.deciding_columns import telltales
 from maskwell.release.attack.derived_columns import derive
-from maskwell.release.unchanged_columns import staying_columns
+from maskwell.release.attack.disclosures import disclosures
+from maskwell.release.staying_columns import staying_columns
 from maskwell.tables.encoded import encoded
 
 N = 1500
@@ -85,7 +85,7 @@ def test_what_decides_a_key_together_or_by_a_part_stops_a_release(
     table = people(random)
     added = made(table, random)
     release = limit_identification(table | added, KEYS, 0.5, "sex", seed=1)
-    found = telltales(release, rows_in_order=False)
+    found = disclosures(release, rows_in_order=False)
     assert set(found.deciding) == set(added)
     assert [(set(each.made_of), each.key, each.recipe.how) for each in found.together] == [(set(added), key, how)]
     with pytest.raises(DataError, match=f"decides? '{key}'"):
@@ -112,7 +112,7 @@ def test_two_columns_tell_who_was_post_randomized() -> None:
     random = np.random.default_rng(13)
     table = people(random)
     released = pram(table | two_codes(table, random), "reg", diagonal=0.8, seed=1)
-    assert telltales(released, rows_in_order=False).deciding == ("first", "second")
+    assert disclosures(released, rows_in_order=False).deciding == ("first", "second")
 
 
 def test_columns_that_have_nothing_to_do_with_a_key_raise_no_alarm() -> None:
@@ -146,7 +146,7 @@ def test_columns_that_number_the_records_are_warned_of() -> None:
     random = np.random.default_rng(15)
     table = people(random) | {"id": random.permutation(N), "tag": [f"x{i}y" for i in random.permutation(N)]}
     table["income"] = random.normal(size=N)
-    found = telltales(limit_identification(table, KEYS, 0.5, "sex", seed=1), rows_in_order=False)
+    found = disclosures(limit_identification(table, KEYS, 0.5, "sex", seed=1), rows_in_order=False)
     assert found.numbers == ("id", "tag")
     assert sum("nearly every record" in words for words in found.warnings()) == 2
     assert found.deciding == ()
@@ -166,4 +166,4 @@ def test_of_two_columns_that_decide_a_key_one_that_moves_along_is_not_enough() -
     school = random.integers(0, table["age"] + 1)
     table |= {"school": school, "since": table["age"] - school}
     moved = limit_identification(table, KEYS, 0.5, "sex", along="school", seed=1)
-    assert telltales(moved, rows_in_order=False).deciding == ("since",)
+    assert disclosures(moved, rows_in_order=False).deciding == ("since",)

@@ -13,7 +13,7 @@ from maskwell.release import (
     ReleasePlan,
     limit_identification,
 )
-from maskwell.release.attack.revealing_columns import giveaways
+from maskwell.release.attack.revealing_columns import revealing_columns
 from maskwell.views.release_page import internal_page
 from tests.persons import small
 
@@ -58,7 +58,7 @@ def test_keys_that_every_block_keeps_do_not_change_unless_blocks_were_joined() -
     keys: dict[str, Any] = {"keys": ["sex", "group", "age"], "xi": 0.395, "within": ["sex", "group"], "seed": 1}
     joined = limit_identification(table, merge="merge", **keys)
     assert joined.setup.changing == ("group", "age")
-    found = giveaways(table, joined.setup.changing, rows_in_order=False)
+    found = revealing_columns(table, joined.setup.changing, rows_in_order=False)
     assert [each.column for each in found if each.changed == "group"] == ["copy"]
     apart = limit_identification({name: own[:60] for name, own in table.items()}, **keys)
     assert apart.setup.changing == ("age",)
@@ -68,11 +68,11 @@ def test_rows_that_are_sorted_by_a_key_give_it_away() -> None:
     rng = np.random.default_rng(1)
     age = np.sort(rng.integers(0, 90, 3000))
     area = rng.integers(0, 5, 3000)
-    assert [(each.column, each.changed) for each in giveaways({"age": age, "area": area}, ["age", "area"])] == [
+    assert [(each.column, each.changed) for each in revealing_columns({"age": age, "area": area}, ["age", "area"])] == [
         (None, "age")
     ]
-    assert "random order" in str(*giveaways({"age": age[::-1]}, ["age"]))
-    assert not giveaways({"age": rng.permutation(age)}, ["age"])
+    assert "random order" in str(*revealing_columns({"age": age[::-1]}, ["age"]))
+    assert not revealing_columns({"age": rng.permutation(age)}, ["age"])
 
 
 def test_intervals_are_joined_with_their_neighbour() -> None:

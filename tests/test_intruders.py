@@ -8,7 +8,7 @@ import pytest
 
 from maskwell.release import Release, limit_identification
 from maskwell.release.attack.known_columns import match_with_more
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.staying_columns import Staying
 from tests.persons import associated
 
 KEYS = ["sex", "age", "area", "race"]

@@ -15,7 +15,7 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell import designs, planning
-from maskwell.planning.spread import mean_squares
+from maskwell.planning.variance_lines import mean_squares
 from tests.conformance.members import MEMBERS
 
 Floats = NDArray[np.float64]

@@ -15,10 +15,10 @@ from scipy import stats
 
 from maskwell.errors import DataError, ReportError
 from maskwell.release import Release, ReleasePlan, limit_identification, plan_identification, theta_for
-from maskwell.release.identification.forming import WAYS, WHOLE
+from maskwell.release.identification.block_forming import WAYS, WHOLE
 from maskwell.release.identification.microaggregation import group_sizes, microaggregate
 from maskwell.release.identification.theta import least_cells
-from maskwell.release.row_order import random_order
+from maskwell.release.rows import random_order
 
 KEYS = ["sex", "age", "area"]
 SMALL = [way for way in WAYS if way != WHOLE]

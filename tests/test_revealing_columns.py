@@ -10,8 +10,8 @@ import pytest
 
 from maskwell.errors import DataError
 from maskwell.release import ReleasePlan, limit_identification, pram, shuffle
-from maskwell.release.attack.deciding_columns import telltales
-from maskwell.release.attack.revealing_columns import giveaways
+from maskwell.release.attack.disclosures import disclosures
+from maskwell.release.attack.revealing_columns import revealing_columns
 from tests.persons import KEYS, population
 
 N = 4000
@@ -24,7 +24,7 @@ def table(**more: object) -> dict[str, object]:
 
 
 def found(data: dict[str, object]) -> list[tuple[str | None, str, str]]:
-    return [(each.column, each.changed, each.how) for each in giveaways(data, ["region"])]
+    return [(each.column, each.changed, each.how) for each in revealing_columns(data, ["region"])]
 
 
 def test_nothing_is_found_where_nothing_tells() -> None:
@@ -39,7 +39,7 @@ def test_members_of_a_household_tell_each_others_region() -> None:
     data = table(household=household) | {"region": region}
     assert ("household", "region", "group") in found(data)
     # Members who move as one do not tell on each other.
-    assert giveaways(data, ["region"], together="household") == []
+    assert revealing_columns(data, ["region"], together="household") == []
 
 
 def test_rows_and_numbers_in_the_order_of_a_region_tell_it() -> None:
@@ -77,14 +77,14 @@ def test_columns_that_nearly_decide_a_key_show_who_moved(name: str, made: Any) -
     people = population(4000)[["person", "sex", "age", "area", "income"]]
     people[name] = made(people, np.random.default_rng(6))
     release = limit_identification(people, ["sex", "age", "area"], 0.5, "sex", blocks="whole", seed=1)
-    assert telltales(release, rows_in_order=False).deciding == (name,)
+    assert disclosures(release, rows_in_order=False).deciding == (name,)
     with pytest.raises(DataError, match=f"{name}.*accept"):
         release.check()
     release.check(accept=name)
     without = limit_identification(
         people.drop(columns=name), ["sex", "age", "area"], 0.5, "sex", blocks="whole", seed=1
     )
-    left = telltales(without, rows_in_order=False)
+    left = disclosures(without, rows_in_order=False)
     assert left.deciding == ()
     assert left.numbers == ("person",)
     assert [words.startswith("'person' is another one in nearly every record") for words in left.warnings()] == [True]
@@ -95,16 +95,17 @@ def test_columns_show_who_was_post_randomized() -> None:
     people = population(4000)[["person", "sex", "age", "area", "income"]]
     people["place"] = people["area"] // 5 + np.random.default_rng(6).integers(2, size=len(people))
     step = pram(people, "area", diagonal=0.8, strata="sex", seed=1)
-    found = telltales(step, rows_in_order=False)
+    found = disclosures(step, rows_in_order=False)
     assert found.deciding == ("place",)
     assert "'place' stays as it is and decides a key" in found.warnings()[0]
     assert (
-        telltales(pram(people.drop(columns="place"), "area", diagonal=0.8, seed=1), rows_in_order=False).deciding == ()
+        disclosures(pram(people.drop(columns="place"), "area", diagonal=0.8, seed=1), rows_in_order=False).deciding
+        == ()
     )
 
 
 def test_what_is_said_names_the_column_and_the_remedy() -> None:
-    said = str(giveaways(table() | {"region": np.sort(table()["region"])}, ["region"])[0])  # type: ignore[call-overload]
+    said = str(revealing_columns(table() | {"region": np.sort(table()["region"])}, ["region"])[0])  # type: ignore[call-overload]
     assert "put the rows in random order" in said
     assert "'region'" in said
 

@@ -15,7 +15,7 @@ from maskwell.errors import DataError
 from maskwell.risk import RiskReport, assess, loglinear
 from maskwell.risk.frequencies import Cells
 from maskwell.risk.misfit import misfit
-from maskwell.risk.zeros import Zero
+from maskwell.risk.structural_zeros import Zero
 
 Floats = NDArray[np.float64]
 # Two-sided quantile of a false-alarm rate of 1e-6 per comparison of a mean with its expectation.

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 from maskwell.release import BlockComparison, compare_blocks
-from maskwell.release.after.block_figures import BlockFigures
-from maskwell.release.identification.forming import DEFAULT_SIZE, DEFAULT_WAY, WAYS, WHOLE
+from maskwell.release.evaluation.block_figures import BlockFigures
+from maskwell.release.identification.block_forming import DEFAULT_SIZE, DEFAULT_WAY, WAYS, WHOLE
 from tests.evidence.made_survey import KEYS, WITHIN, XI, made_survey
 from tests.evidence.record import Result, Size, Table
 

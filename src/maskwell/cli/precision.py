@@ -22,7 +22,7 @@ def expected(design: Design, n: int) -> list[Expected]:
     """The precision with n respondents, for the category and the population that fare worst."""
     from maskwell.designs import direct
     from maskwell.planning import half_width
-    from maskwell.planning.spread import Lines
+    from maskwell.planning.variance_lines import Lines
 
     if math.isinf(design.added_variance):
         return []

@@ -289,7 +289,7 @@ def _reordered(file: Any, done: Any, chance: Any, keep_order: bool) -> Any:
     """The released file, its rows in random order unless they are to stay."""
     import pyarrow as pa
 
-    from maskwell.release.row_order import random_order
+    from maskwell.release.rows import random_order
 
     table = done.release.table
     if not keep_order:

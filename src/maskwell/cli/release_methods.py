@@ -80,8 +80,8 @@ class Outcome:
 def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
     from maskwell.release import compare_blocks
-    from maskwell.release.identification.forming import DEFAULT_WAY
-    from maskwell.release.identification.forming import Chance as ChanceOfBlocks
+    from maskwell.release.identification.block_forming import DEFAULT_WAY
+    from maskwell.release.identification.block_forming import Chance as ChanceOfBlocks
     from maskwell.release.identification.plan import plan_of
     from maskwell.release.identification.preparation import forming, prepare, read_request
     from maskwell.release.identification.release import carry_out

@@ -9,7 +9,7 @@ from maskwell.microdata import Microdata
 from maskwell.microdata.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
 from maskwell.release import Release
-from maskwell.release.attack.deciding_columns import combinations_nobody_had
+from maskwell.release.attack.disclosures import combinations_nobody_had
 from maskwell.release.attack.intruders import limit_in_words
 
 _MOST_COMPARED = 300_000
@@ -24,7 +24,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
         lines += _uniques(release)
     lines += [outcome.compared.summary()] if outcome.compared else []
     lines += _added(outcome, tables)
-    lines += [f"beware: {words}" for words in found.telltales.warnings()]
+    lines += [f"beware: {words}" for words in found.disclosures.warnings()]
     if len(data.table) > _MOST_COMPARED:
         lines.append("combinations that nobody had before are looked for by --internal alone in a file of this size")
     else:
@@ -64,7 +64,7 @@ def as_json(
             {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
             for each in added
         ],
-        **found.telltales.to_dict(),
+        **found.disclosures.to_dict(),
         "accepted": list(found.accepted),
         "would_stop": list(found.stops),
         "impossible": _impossible(data, outcome),

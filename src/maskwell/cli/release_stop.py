@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from maskwell.cli.release_methods import Outcome
 from maskwell.release import Release
-from maskwell.release.attack.deciding_columns import Telltales, telltales
+from maskwell.release.attack.disclosures import Disclosures, disclosures
 
 
 @dataclass(frozen=True)
 class Found:
     """What tells who was changed, and what of it the custodian accepts."""
 
-    telltales: Telltales
+    disclosures: Disclosures
     accepted: tuple[str, ...]
     limited: bool
     """Whether a limit is promised, which a column that decides a key would make worthless."""
@@ -20,11 +20,11 @@ class Found:
     @property
     def stops(self) -> list[str]:
         """The columns because of which nothing is released."""
-        return self.telltales.not_accepted(self.accepted) if self.limited else []
+        return self.disclosures.not_accepted(self.accepted) if self.limited else []
 
     def how_to_go_on(self) -> str:
         """What to do about them."""
-        together = self.telltales.not_accepted_together(self.accepted)
+        together = self.disclosures.not_accepted_together(self.accepted)
         enough = " (one of them is enough to leave out or accept; all must move along)"
         why = [f"{each}{enough if len(each.made_of) > 1 else ''}" for each in together]
         return " ".join([how_to_go_on(self.stops), *(f"{words}." for words in why)])
@@ -32,7 +32,7 @@ class Found:
 
 def look(outcome: Outcome, accepted: Sequence[str], in_order: bool) -> Found:
     """What tells who was changed in the file that is to be released."""
-    found = telltales(outcome.release, rows_in_order=in_order)
+    found = disclosures(outcome.release, rows_in_order=in_order)
     return Found(found, tuple(accepted), isinstance(outcome.release, Release))
 
 

@@ -16,7 +16,7 @@ from maskwell.designs.base import Design
 from maskwell.errors import DesignError
 from maskwell.planning.sample_size import half_width as planned_half_width
 from maskwell.planning.sample_size import sample_size
-from maskwell.planning.spread import margin, respondents
+from maskwell.planning.variance_lines import margin, respondents
 
 _LEAST_EPSILON = 1e-9
 # Beyond it the chance of a false report is below one in 10^15.

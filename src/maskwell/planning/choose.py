@@ -10,7 +10,7 @@ from maskwell import designs
 from maskwell.demands import LDP, AverageSecurity, Demand, LocalDiversity
 from maskwell.designs.base import Design
 from maskwell.errors import DemandError
-from maskwell.planning.spread import respondents
+from maskwell.planning.variance_lines import respondents
 
 
 def plan(categories: Iterable[Any] | int, demand: Demand, *, n: int | None = None) -> Design:

@@ -25,7 +25,7 @@ from maskwell.designs.conditional import ConditionalDesign, conditional
 from maskwell.designs.scores import least_squares
 from maskwell.errors import DesignError, EstimationError
 from maskwell.exact import fraction
-from maskwell.planning.spread import respondents
+from maskwell.planning.variance_lines import respondents
 from maskwell.reports.tally import Tally
 from maskwell.tables.labels import Label, as_labels, shown
 

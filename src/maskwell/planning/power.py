@@ -15,7 +15,7 @@ from maskwell.errors import DesignError
 from maskwell.exact import fraction
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.planning.sample_size import least
-from maskwell.planning.spread import Lines, margin, respondents, share
+from maskwell.planning.variance_lines import Lines, margin, respondents, share
 
 
 def power(

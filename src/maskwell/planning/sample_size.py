@@ -14,7 +14,7 @@ import numpy as np
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
 from maskwell.inference.intervals.closed_form import normal_quantile
-from maskwell.planning.spread import Lines, margin, position, respondents, share
+from maskwell.planning.variance_lines import Lines, margin, position, respondents, share
 
 _SUM_TOLERANCE = 1e-9
 _MOST = 10**18

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.staying_columns import Staying
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Floats, Ints
 

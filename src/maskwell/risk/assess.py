@@ -13,7 +13,7 @@ from maskwell.risk.diversity import diversity
 from maskwell.risk.frequencies import cross_classify
 from maskwell.risk.modelled import MODELS, model_risk
 from maskwell.risk.report import RiskReport
-from maskwell.risk.zeros import read_zeros
+from maskwell.risk.structural_zeros import read_zeros
 from maskwell.tables.codes import Floats, numbers
 from maskwell.tables.encoded import encoded
 from maskwell.tables.frames import names_of, read_columns

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from maskwell.errors import EstimationError
 from maskwell.risk.frequencies import Cells
-from maskwell.risk.zeros import Zero, possible_cells
+from maskwell.risk.structural_zeros import Zero, possible_cells
 from maskwell.tables.codes import Floats, Ints
 
 Interaction = tuple[int, ...]

@@ -16,7 +16,7 @@ from maskwell.risk.loglinear import Fit, Interaction, fit
 from maskwell.risk.misfit import Misfit, misfit
 from maskwell.risk.poisson import match_chance, uniqueness, unsampled
 from maskwell.risk.stepwise import Step, choose
-from maskwell.risk.zeros import Zero
+from maskwell.risk.structural_zeros import Zero
 from maskwell.tables.codes import Floats
 from maskwell.tables.frames import names_of
 

@@ -14,7 +14,7 @@ from itertools import combinations
 from maskwell.risk.frequencies import Cells
 from maskwell.risk.loglinear import MOST_CELLS, Fit, Interaction, extended, fit, stepped
 from maskwell.risk.misfit import Misfit, misfit
-from maskwell.risk.zeros import Zero
+from maskwell.risk.structural_zeros import Zero
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from maskwell.views.page import Facts, Section, Table, Text
 from maskwell.views.whiskers import columns
 
 if TYPE_CHECKING:
-    from maskwell.release.after.comparison import Comparison
+    from maskwell.release.evaluation.comparison import Comparison
 
 PERSONS = 30_000
 KEYS = ("sex", "age", "status", "district")

@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from maskwell.designs.registry import REFERENCES
-from maskwell.release.after.public import PublicMatrix, PublicTable, PublicView
+from maskwell.release.evaluation.public_view import PublicMatrix, PublicTable, PublicView
 from maskwell.views.comparison import listed
 from maskwell.views.page import Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.release_charts import released_chart

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.release import BlockComparison, Release
-from maskwell.release.after.block_comparison import READING
-from maskwell.release.attack.deciding_columns import combinations_nobody_had, telltales
+from maskwell.release.attack.disclosures import combinations_nobody_had, disclosures
 from maskwell.release.attack.intruders import limit_in_words
+from maskwell.release.evaluation.block_comparison import READING
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
-from maskwell.release.identification.forming import WAYS
+from maskwell.release.identification.block_forming import WAYS
 from maskwell.release.identification.preparation import Request
 from maskwell.release.identification.theta import least_cells
 from maskwell.release.partition import text_of
@@ -37,7 +37,7 @@ def identification_page(
 ) -> str:
     """The page as text."""
     plan, audit = release.plan, release.audit
-    found = telltales(release, rows_in_order=rows_in_order)
+    found = disclosures(release, rows_in_order=rows_in_order)
     warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
     before = f"{float(audit.before):.5g}"
     risk = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease
-from maskwell.release.attack.deciding_columns import combinations_nobody_had, telltales
+from maskwell.release.attack.disclosures import combinations_nobody_had, disclosures
 from maskwell.release.partition import text_of
 from maskwell.release.pram.plan import Step
 from maskwell.views.audit_page import made_by
@@ -25,7 +25,7 @@ _MOST_ROWS = 400
 def pram_page(release: PramRelease, of: Sequence[Any], rows_in_order: bool, file_warnings: Sequence[str]) -> str:
     """The page as text."""
     steps = release.plan.steps
-    found = telltales(release, rows_in_order=rows_in_order)
+    found = disclosures(release, rows_in_order=rows_in_order)
     warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
     sections = [
         Section("", [_headline(release, release.comparison().changed)]),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.release import PramRelease, Release
-from maskwell.release.after.comparison import Compared, Comparison
-from maskwell.release.after.matches import Matches
+from maskwell.release.evaluation.comparison import Compared, Comparison
+from maskwell.release.evaluation.matches import Matches
 from maskwell.release.partition import read_spec
 from maskwell.risk.frequencies import SIZES
 from maskwell.views.page import Block, Figure, Section, Table, Text

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.after.comparison import Compared, Comparison
-from maskwell.release.after.public import PublicTable
+from maskwell.release.evaluation.comparison import Compared, Comparison
+from maskwell.release.evaluation.public_view import PublicTable
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.views import style
 from maskwell.views.wording import number, percent

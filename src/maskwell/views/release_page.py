@@ -7,7 +7,7 @@ from typing import Any
 
 from maskwell.errors import DataError
 from maskwell.release import BlockComparison, PramRelease, Release
-from maskwell.release.after.public import public_view
+from maskwell.release.evaluation.public_view import public_view
 from maskwell.views.external_release import external_sections
 from maskwell.views.internal_identification import identification_page
 from maskwell.views.internal_pram import pram_page

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.staying_columns import Staying
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from maskwell.release.attack.derivations import Ingredients, Recipe, Values, as_column
 from maskwell.release.attack.revealing_columns import ALIKE
 from maskwell.release.log_ratios import View, bands
-from maskwell.release.row_order import random_order
-from maskwell.release.unchanged_columns import Staying, is_plain, ranked
+from maskwell.release.rows import random_order
+from maskwell.release.staying_columns import Staying, is_plain, ranked
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 

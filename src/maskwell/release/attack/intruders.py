@@ -18,7 +18,7 @@ from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import Attack
 from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.identification.chances import in_digits
-from maskwell.release.unchanged_columns import Staying, ranked
+from maskwell.release.staying_columns import Staying, ranked
 from maskwell.tables.codes import Ints
 
 _MOST_MOVING_PAIRS = 12

@@ -16,8 +16,8 @@ from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.released_file import SURE
 from maskwell.release.identification.likeness import columns_to_compare
 from maskwell.release.log_ratios import View, views_of_keys
-from maskwell.release.row_order import random_order
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.rows import random_order
+from maskwell.release.staying_columns import Staying
 from maskwell.tables.codes import Floats, Ints
 
 if TYPE_CHECKING:

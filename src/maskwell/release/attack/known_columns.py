@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.release.log_ratios import View, views
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.staying_columns import Staying
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Ints
 

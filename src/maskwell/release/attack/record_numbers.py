@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.staying_columns import Staying
 from maskwell.tables.encoded import EncodedTable
 
 _NEARLY = 0.99
@@ -16,7 +16,7 @@ def record_numbers(table: EncodedTable, staying: Sequence[Staying]) -> list[str]
     """The columns of text or whole numbers that are another one in (nearly) every row.
 
     >>> table = EncodedTable({"id": list(range(50)), "age": [30, 31] * 25})
-    >>> from maskwell.release.unchanged_columns import staying_columns
+    >>> from maskwell.release.staying_columns import staying_columns
     >>> record_numbers(table, staying_columns(table, []))
     ['id']
     """

@@ -19,8 +19,8 @@ from maskwell.release.attack.derived_columns import Derivations
 from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.result import Attack, ColumnAttack, Surest
 from maskwell.release.log_ratios import View, log_ratio, views, views_of_keys
-from maskwell.release.row_order import random_order
-from maskwell.release.unchanged_columns import Staying
+from maskwell.release.rows import random_order
+from maskwell.release.staying_columns import Staying
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Floats, Ints
 

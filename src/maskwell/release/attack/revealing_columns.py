@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.release.unchanged_columns import Staying, is_plain, staying_columns
+from maskwell.release.staying_columns import Staying, is_plain, staying_columns
 from maskwell.tables.codes import Coded, Ints
 from maskwell.tables.encoded import encoded
 
@@ -34,7 +34,7 @@ How = Literal["value", "group", "order"]
 
 
 @dataclass(frozen=True)
-class Giveaway:
+class RevealingColumn:
     """What stays, and the column that it gives away."""
 
     column: str | None
@@ -69,9 +69,9 @@ class Giveaway:
         )
 
 
-def giveaways(
+def revealing_columns(
     table: Any, changed: Sequence[str], *, rows_in_order: bool = True, together: str | None = None
-) -> list[Giveaway]:
+) -> list[RevealingColumn]:
     """What gives one of the ``changed`` columns of a table away.
 
     That is another column whose values decide it; a column of groups, such as households, whose members share it; and
@@ -80,7 +80,7 @@ def giveaways(
     orders, and up to 200,000 rows in whole groups.
 
     >>> table = {"degree": ["a", "b", "c"] * 10, "years": [9, 12, 16] * 10, "sex": ["f", "m"] * 15}
-    >>> print(*giveaways(table, ["degree"], rows_in_order=False))
+    >>> print(*revealing_columns(table, ["degree"], rows_in_order=False))
     'years' stays as it is and tells the true 'degree' of 100.0% of the records: leave it out of the released file, move
     it along with the keys, or make it a key as well.
     """
@@ -90,11 +90,11 @@ def giveaways(
 
 def among(
     table: Any, changed: Sequence[str], staying: Sequence[Staying], *, rows_in_order: bool, together: str | None
-) -> list[Giveaway]:
+) -> list[RevealingColumn]:
     """The same, where the columns that stay are known."""
     coded = {name: encoded(table).coded(name) for name in changed if is_plain(table, name)}
     coded = {name: column for name, column in coded.items() if not _constant(column)}
-    found: list[Giveaway] = []
+    found: list[RevealingColumn] = []
     if not coded:
         return found
     if rows_in_order:
@@ -113,7 +113,7 @@ def _constant(column: Coded) -> bool:
     return bool(np.bincount(column.codes).max() / len(column.codes) >= CERTAIN)
 
 
-def _by_value(column: Staying, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+def _by_value(column: Staying, changed: dict[str, Coded]) -> Iterator[RevealingColumn]:
     """Guess the most frequent value of a changed column for each value of this one."""
     step = -(-len(column.codes) // _MOST_ROWS)
     codes = column.codes[::step]
@@ -121,10 +121,10 @@ def _by_value(column: Staying, changed: dict[str, Coded]) -> Iterator[Giveaway]:
         pairs = np.bincount(codes * own.size + own.codes[::step], minlength=column.size * own.size)
         right = float(pairs.reshape(column.size, own.size).max(axis=1).sum() / len(codes))
         if right >= CERTAIN:
-            yield Giveaway(column.name, name, right, "value")
+            yield RevealingColumn(column.name, name, right, "value")
 
 
-def _by_group(column: Staying, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+def _by_group(column: Staying, changed: dict[str, Coded]) -> Iterator[RevealingColumn]:
     """Guess the value of another record of the same group."""
     sizes = np.bincount(column.codes)
     every = -(-len(column.codes) // _MOST_IN_GROUPS)
@@ -137,10 +137,10 @@ def _by_group(column: Staying, changed: dict[str, Coded]) -> Iterator[Giveaway]:
         # A record's chance of meeting its own value in another member.
         agreeing = float((counts * (counts - 1) / (sizes[cells // own.size] - 1)).sum() / len(rows))
         if _above_chance(agreeing, own.codes[rows]) >= ALIKE:
-            yield Giveaway(column.name, name, agreeing, "group")
+            yield RevealingColumn(column.name, name, agreeing, "group")
 
 
-def _by_order(column: Staying | None, changed: dict[str, Coded]) -> Iterator[Giveaway]:
+def _by_order(column: Staying | None, changed: dict[str, Coded]) -> Iterator[RevealingColumn]:
     """Guess the value of the next record, in the order of the rows or of a column, or that values are in order."""
     near: Ints = np.arange(min(len(next(iter(changed.values())).codes), _MOST_ROWS))
     apart: Any = slice(None)
@@ -159,7 +159,7 @@ def _by_order(column: Staying | None, changed: dict[str, Coded]) -> Iterator[Giv
         agreeing = float((steps == 0).mean())
         in_order = float(max((steps >= 0).mean(), (steps <= 0).mean()))
         if _above_chance(agreeing, codes[1:][apart]) >= NEAR or in_order >= CERTAIN:
-            yield Giveaway(None if column is None else column.name, name, max(agreeing, in_order), "order")
+            yield RevealingColumn(None if column is None else column.name, name, max(agreeing, in_order), "order")
 
 
 def _above_chance(agreeing: float, codes: NDArray[Any]) -> float:

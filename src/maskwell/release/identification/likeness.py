@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.release.log_ratios import View, views
-from maskwell.release.unchanged_columns import staying_columns
+from maskwell.release.staying_columns import staying_columns
 from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import encoded
 

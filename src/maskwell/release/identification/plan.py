@@ -11,8 +11,8 @@ import numpy as np
 
 from maskwell.errors import DataError, ReportError
 from maskwell.exact import stored_fraction
+from maskwell.release.identification.block_forming import WAYS, WHOLE, Cast
 from maskwell.release.identification.blocks import Blocks
-from maskwell.release.identification.forming import WAYS, WHOLE, Cast
 from maskwell.release.identification.preparation import Request, Setup, prepare, read_along
 from maskwell.release.identification.theta import least_cells, theta_for
 from maskwell.release.partition import Partition

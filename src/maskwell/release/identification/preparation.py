@@ -12,8 +12,8 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
+from maskwell.release.identification.block_forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
 from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
-from maskwell.release.identification.forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
 from maskwell.release.identification.moves import drawn_theta, move_plan
 from maskwell.release.identification.theta import least_cells, read_limit, theta_for
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
@@ -37,7 +37,7 @@ class Request:
     merge: bool
     together: str | None
     blocks: str = WHOLE
-    """How blocks are formed, one of ``forming.WAYS``."""
+    """How blocks are formed, one of ``block_forming.WAYS``."""
     block_size: int | None = None
     """About how many cells a block has; None if each partition set is one."""
     along: tuple[str, ...] = ()

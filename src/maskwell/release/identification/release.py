@@ -13,24 +13,24 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
-from maskwell.release.frames import read_ids, with_rows
-from maskwell.release.identification.along import rows_along
 from maskwell.release.identification.audit import IdentificationAudit
-from maskwell.release.identification.forming import DEFAULT_WAY, Chance
+from maskwell.release.identification.block_forming import DEFAULT_WAY, Chance
+from maskwell.release.identification.moving_along import rows_along
 from maskwell.release.identification.plan import IdentificationPlan, plan_of
 from maskwell.release.identification.preparation import Setup, forming, prepare, read_request
 from maskwell.release.identification.variance import added_variance
-from maskwell.release.unchanged_columns import Staying, staying_columns
+from maskwell.release.rows import read_ids, with_rows
+from maskwell.release.staying_columns import Staying, staying_columns
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
 from maskwell.tables.codes import Ints
 from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
-    from maskwell.release.after.comparison import Comparison
     from maskwell.release.attack.derived_columns import Derivations
     from maskwell.release.attack.intruders import Intruders
     from maskwell.release.attack.result import Attack
+    from maskwell.release.evaluation.comparison import Comparison
 
 _CONTEXT = " limit identification"
 
@@ -80,13 +80,13 @@ class Release:
 
         ``columns`` are those to compare, all that can be told apart by default; keys are always among them.
         """
-        from maskwell.release.after.comparison import compare_release
+        from maskwell.release.evaluation.comparison import compare_release
 
         return self._comparison if columns is None else compare_release(self, columns)
 
     @cached_property
     def _comparison(self) -> Comparison:
-        from maskwell.release.after.comparison import compare_release
+        from maskwell.release.evaluation.comparison import compare_release
 
         return compare_release(self, None)
 
@@ -128,9 +128,9 @@ class Release:
 
     def check(self, accept: Sequence[str] | str = ()) -> None:
         """Stop here if a column that stays decides a key, unless it is among those that you ``accept`` by name."""
-        from maskwell.release.attack.deciding_columns import telltales
+        from maskwell.release.attack.disclosures import disclosures
 
-        telltales(self, rows_in_order=False).refuse(accept)
+        disclosures(self, rows_in_order=False).refuse(accept)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""
@@ -204,9 +204,9 @@ def limit_identification(
     Nothing else of a record changes, and no combination appears that was not there before.
 
     ``blocks`` says which cells exchange their records: all of a partition set ("whole"), or about ``block_size`` cells
-    at "random", or look-alike ones: "staying", "profile" or "mixed" (``forming.WAYS`` says what each is for). The limit
-    is the same for all; ``compare_blocks`` shows how they differ on a table. ``release.audit.all_counts`` is the figure
-    for an intruder who uses the released counts of a whole block.
+    at "random", or look-alike ones: "staying", "profile" or "mixed" (``block_forming.WAYS`` says what each is for). The
+    limit is the same for all; ``compare_blocks`` shows how they differ on a table. ``release.audit.all_counts`` is the
+    figure for an intruder who uses the released counts of a whole block.
 
     ``within`` says what no record may leave: columns ("sex"), intervals of a number by where they start
     ({"age": [18, 65]}), groups of categories ({"race": [["white"], ["black"]]}, the others forming one more group), or

@@ -15,12 +15,12 @@ from maskwell.errors import DataError
 from maskwell.limits import MOST_CHANCES
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import AddedVariance
-from maskwell.release.frames import read_ids, with_rows
 from maskwell.release.plan import key_check, refuse_other_key
 from maskwell.release.pram.estimate import PramEstimate, estimate
 from maskwell.release.pram.matrices import Choice, is_missing, read_exempt, transition
 from maskwell.release.pram.plan import PramPlan, Step
 from maskwell.release.pram.variance import added_variance
+from maskwell.release.rows import read_ids, with_rows
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.plans import draw
@@ -29,7 +29,7 @@ from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of, settle
 
 if TYPE_CHECKING:
-    from maskwell.release.after.comparison import Comparison
+    from maskwell.release.evaluation.comparison import Comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,13 +66,13 @@ class PramRelease:
 
     def comparison(self, columns: Sequence[str] | None = None) -> Comparison:
         """The file before and after: see ``Release.comparison``."""
-        from maskwell.release.after.comparison import compare_steps
+        from maskwell.release.evaluation.comparison import compare_steps
 
         return self._comparison if columns is None else compare_steps(self, columns)
 
     @cached_property
     def _comparison(self) -> Comparison:
-        from maskwell.release.after.comparison import compare_steps
+        from maskwell.release.evaluation.comparison import compare_steps
 
         return compare_steps(self, None)
 

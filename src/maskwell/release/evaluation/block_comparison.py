@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from maskwell.errors import DataError
 from maskwell.frames import Backend, data_frame
-from maskwell.release.after.block_figures import BlockFigures, mean, measure
-from maskwell.release.identification.forming import WAYS, WHOLE, Chance, Progress, read_way
+from maskwell.release.evaluation.block_figures import BlockFigures, mean, measure
+from maskwell.release.identification.block_forming import WAYS, WHOLE, Chance, Progress, read_way
 from maskwell.release.identification.preparation import Request, forming, prepare, read_request
 from maskwell.release.identification.release import carry_out
 from maskwell.release.identification.theta import least_cells, theta_for

@@ -21,7 +21,7 @@ from maskwell.inference.cramers_v import CramersV, Quadratic, phi_slope, phi_squ
 from maskwell.tables.codes import Floats
 
 if TYPE_CHECKING:
-    from maskwell.release.after.comparison import Compared
+    from maskwell.release.evaluation.comparison import Compared
 
 
 _LEAST_EXPECTED = 5

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.release.after.comparison import recoded
 from maskwell.release.attack.derived_columns import Derivations, Derived, derive
 from maskwell.release.attack.record_numbers import number_in_words, record_numbers
 from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import ColumnAttack
-from maskwell.release.attack.revealing_columns import Giveaway, among
+from maskwell.release.attack.revealing_columns import RevealingColumn, among
+from maskwell.release.evaluation.comparison import recoded
 from maskwell.release.pram.release import PramRelease
-from maskwell.release.unchanged_columns import Staying, staying_columns
+from maskwell.release.staying_columns import Staying, staying_columns
 from maskwell.risk.frequencies import group
 from maskwell.tables.frames import names_of
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Telltales:
+class Disclosures:
     """What tells, in a released file, which records were changed."""
 
     columns: tuple[ColumnAttack, ...]
     """Columns that stay and decide what others were."""
-    giveaways: tuple[Giveaway, ...]
+    revealing: tuple[RevealingColumn, ...]
     """What does so whatever the draws are, groups and orders among it."""
     derived: tuple[Derived, ...] = ()
     """What does so made of several columns, or of a part of one."""
@@ -63,7 +63,7 @@ class Telltales:
         return [each for each in self.together if left.issuperset(each.made_of)]
 
     def _named(self, together: Iterable[Derived]) -> tuple[str, ...]:
-        numbers = (each.column for each in self.giveaways if each.column is not None)
+        numbers = (each.column for each in self.revealing if each.column is not None)
         parts = (name for each in together for name in each.made_of)
         return tuple(dict.fromkeys([*(column.name for column in self.columns), *numbers, *parts]))
 
@@ -79,10 +79,10 @@ class Telltales:
 
     def warnings(self) -> list[str]:
         """Each of them in words, with the remedy."""
-        said = {each.column for each in self.giveaways}
+        said = {each.column for each in self.revealing}
         return [
             *(_words(column) for column in self.columns if column.name not in said),
-            *map(str, self.giveaways),
+            *map(str, self.revealing),
             *map(_words_together, self.together),
             *map(number_in_words, self.numbers),
         ]
@@ -97,12 +97,12 @@ class Telltales:
             "record_numbers": list(self.numbers),
             "giveaways": [
                 {"column": each.column, "changed": each.changed, "right": each.right, "how": each.how}
-                for each in self.giveaways
+                for each in self.revealing
             ],
         }
 
 
-def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> Telltales:
+def disclosures(release: Release | PramRelease, *, rows_in_order: bool = True) -> Disclosures:
     """What tells who was changed; ``rows_in_order`` says whether the rows are given away in their order."""
     if isinstance(release, PramRelease):
         original, together = release.moved.root, None
@@ -116,7 +116,7 @@ def telltales(release: Release | PramRelease, *, rows_in_order: bool = True) -> 
         original, changed, together = release.setup.columns, release.setup.changing, request.together
     found = among(original, changed, staying, rows_in_order=rows_in_order, together=together)
     names = {column.name for column in columns}
-    return Telltales(
+    return Disclosures(
         tuple(column for column in columns if not column.made_of),
         tuple(found),
         tuple(each for each in derived.found if each.decides or each.recipe.name in names),

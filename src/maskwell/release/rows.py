@@ -1,6 +1,7 @@
-"""Tables in and out: the released table is of the kind that came in, with types, categories and order as they were.
+"""Rows of a released table: taken from other rows of the original one, and put in random order.
 
-A changed value is copied from another row of the same column, so nothing needs to be written that was not there before.
+A changed value is copied from another row of the same column, so nothing is written that was not there before, and the
+released table is of the kind that came in. Where rows were sorted, a record out of its place would tell that it moved.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
+from maskwell.sampling.entropy import Source
 from maskwell.tables.codes import Ints
 from maskwell.tables.encoded import encoded
+from maskwell.tables.frames import column_names, settle
+
+_WORDS = 2
+_CONTEXT = " order of rows"
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
@@ -68,3 +74,29 @@ def _take(column: Any, rows: Ints) -> Any:
     if hasattr(taken, "index") and hasattr(column, "index"):
         taken.index = column.index
     return taken
+
+
+def shuffle(table: Any, *, key: bytes | None = None, ids: Any = None, seed: int | None = None) -> Any:
+    """The table with its rows in random order; the last thing to do before a file is given away.
+
+    The draws are fresh; ``key`` with ``ids`` (a value per row) gives each record the same place in any order of the
+    input, and ``seed`` is for simulation.
+
+    >>> shuffle({"x": list(range(5))}, seed=1)["x"]
+    [1, 2, 4, 3, 0]
+    """
+    settled, lazy = settle(table)
+    names = column_names(settled)
+    n = len(encoded(settled).array(names[0])) if names else 0
+    return reordered(settled, random_order(n, key, ids, seed), lazy=lazy)
+
+
+def random_order(n: int, key: bytes | None, ids: Any, seed: int | None, context: str = _CONTEXT) -> Ints:
+    """Row numbers sorted by a random 64-bit number each. All orders are alike: equal numbers are next to impossible.
+
+    ``context`` keeps two orders apart that are drawn with one key or seed.
+    """
+    stream = Source(key, ids, seed, context).stream("", n)
+    words, width = stream.slots(0, np.zeros(n, np.uint32), _WORDS)
+    slots = words[: n * width].reshape(n, width).astype(np.uint64)
+    return np.argsort(slots[:, 0] | slots[:, 1] << np.uint64(32), kind="stable")

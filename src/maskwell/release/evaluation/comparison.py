@@ -18,8 +18,8 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.plain_text import visible_lines
 from maskwell.release.added_variance import Moments
-from maskwell.release.after.association import Association, association
-from maskwell.release.after.matches import Matches, matches
+from maskwell.release.evaluation.association import Association, association
+from maskwell.release.evaluation.matches import Matches, matches
 from maskwell.release.partition import Factor, factor, interval_names, text_of
 from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import EncodedTable

@@ -26,8 +26,8 @@ from maskwell.release.identification.likeness import (
 )
 from maskwell.release.identification.microaggregation import group_sizes, microaggregate
 from maskwell.release.log_ratios import views_of_keys
-from maskwell.release.row_order import random_order
-from maskwell.release.unchanged_columns import is_plain, ranked
+from maskwell.release.rows import random_order
+from maskwell.release.staying_columns import is_plain, ranked
 from maskwell.tables.codes import Coded, Ints
 
 WHOLE = "whole"
