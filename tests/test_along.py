@@ -14,7 +14,7 @@ from maskwell.release import Release, ReleasePlan, limit_identification
 from maskwell.release.attack.disclosures import disclosures
 from maskwell.release.evaluation.public_view import public_view
 from maskwell.release.identification.plan import IdentificationPlan
-from maskwell.views.release_page import external_page, internal_page
+from maskwell.views.pages.release import external_page, internal_page
 from tests.persons import associated, small
 
 KEYS = ["sex", "age", "area", "race"]

@@ -22,13 +22,13 @@ from maskwell.views import (
     precision_chart,
     save_chart,
 )
-from maskwell.views.audit import evidence
-from maskwell.views.audit_page import audit_page
-from maskwell.views.breach import demand_chart, published_figures
-from maskwell.views.compare_page import compare_page
+from maskwell.views.audit_figures import cost, findings
+from maskwell.views.charts.beliefs import evidence
+from maskwell.views.charts.breach_regions import demand_chart, published_figures
 from maskwell.views.comparison import Comparison, compare_designs
-from maskwell.views.findings import cost, findings
-from maskwell.views.plan_page import plan_page
+from maskwell.views.pages.audit import audit_page
+from maskwell.views.pages.compare import compare_page
+from maskwell.views.pages.plan import plan_page
 from maskwell.views.threats import threats
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 

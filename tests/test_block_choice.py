@@ -11,7 +11,7 @@ from maskwell.designs import BlockEntry, catalogue
 from maskwell.designs.block_catalogue import fewest_blocks, hadamard_matrix, hadamard_orders
 from maskwell.designs.block_choice import points_to_keep
 from maskwell.designs.finite_fields import field, prime_powers
-from maskwell.views.findings import findings
+from maskwell.views.audit_figures import findings
 from tests.block_helpers import FANO, SMALL, on_entry, symmetric
 
 

@@ -146,7 +146,7 @@ def parities(monkeypatch: pytest.MonkeyPatch) -> list[Channel]:
     ],
 )
 def test_an_audit_computes_the_exact_parity_once(make: Any, parities: list[Channel]) -> None:
-    from maskwell.views.audit_page import audit_page
+    from maskwell.views.pages.audit import audit_page
 
     design = make()
     parities.clear()

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import maskwell as mw
+from maskwell.demo.persons import XI
+from maskwell.demo.persons import persons as demo_persons
+from maskwell.demo.run import DemoResult, run
+from maskwell.demo.survey import Population, Trial, diagnoses
 from maskwell.release import ReleasePlan
-from maskwell.views.demo import DemoResult, Population, Trial, diagnoses, run
-from maskwell.views.demo_page import estimate_cell
-from maskwell.views.demo_release import XI
-from maskwell.views.demo_release import persons as demo_persons
+from maskwell.views.pages.demo import estimate_cell
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
 

@@ -14,7 +14,7 @@ from maskwell.release import (
     limit_identification,
 )
 from maskwell.release.attack.revealing_columns import revealing_columns
-from maskwell.views.release_page import internal_page
+from maskwell.views.pages.release import internal_page
 from tests.persons import small
 
 # Blocks that are too small.

@@ -22,9 +22,9 @@ from maskwell.designs.channels import TableChannel
 from maskwell.planning import half_width, variance_inflation
 from maskwell.sampling.plans import TOTAL
 from maskwell.tables.labels import as_labels
-from maskwell.views.audit_page import audit_page
-from maskwell.views.compare_page import compare_page
 from maskwell.views.comparison import compare_designs
+from maskwell.views.pages.audit import audit_page
+from maskwell.views.pages.compare import compare_page
 from tests.conformance import checks, sampling_checks
 
 Q, T = 3, 3

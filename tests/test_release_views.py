@@ -15,7 +15,7 @@ import pytest
 from maskwell.errors import DataError
 from maskwell.release import PramRelease, Release, limit_identification, pram
 from maskwell.release.evaluation.public_view import public_view, rounded_up
-from maskwell.views.release_page import external_page, internal_page
+from maskwell.views.pages.release import external_page, internal_page
 from tests.persons import KEYS, WITHIN, population
 from tests.test_views import PageReader, assert_needs_no_network, rows_of
 

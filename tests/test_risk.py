@@ -23,7 +23,7 @@ from maskwell.risk import assess
 from maskwell.risk.individual import individual_risk
 from maskwell.risk.poisson import curvatures, match_chance
 from maskwell.risk.summary import TWO_ESTIMATES
-from maskwell.views.risk_page import risk_page
+from maskwell.views.pages.risk import risk_page
 
 Floats = NDArray[np.float64]
 

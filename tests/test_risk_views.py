@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from maskwell.risk import RiskReport, assess
-from maskwell.views.risk import drivers_chart, fit_chart, individual_chart, sizes_chart, steps_chart
-from maskwell.views.risk_page import risk_page
+from maskwell.views.charts.risk import drivers_chart, fit_chart, individual_chart, sizes_chart, steps_chart
+from maskwell.views.pages.risk import risk_page
 from tests.persons import population
 from tests.test_views import PageReader, assert_needs_no_network, rows_of
 

@@ -13,8 +13,8 @@ import pytest
 
 import maskwell as mw
 from maskwell.views import chart, compare, save_chart
-from maskwell.views.page import Facts, Figure, Section, Table, Text, page
-from maskwell.views.whiskers import whisker
+from maskwell.views.pages.layout import Facts, Figure, Section, Table, Text, page
+from maskwell.views.terminal.intervals import whisker
 from maskwell.views.wording import decimals_for, privacy_words
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
@@ -190,7 +190,8 @@ def test_a_page_carries_the_drawing_script_once_and_only_if_needed(few: mw.Estim
 
 
 def test_importing_the_views_loads_no_plotting_package() -> None:
-    script = "import sys, maskwell.views.demo, maskwell.views.page; print({'altair', 'vl_convert'} & set(sys.modules))"
+    modules = "maskwell.demo.run, maskwell.views.pages.layout"
+    script = f"import sys, {modules}; print({{'altair', 'vl_convert'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -18,16 +18,16 @@ import maskwell as mw
 from maskwell.cli import main
 from maskwell.plain_text import markdown_code, visible, visible_html, visible_markdown
 from maskwell.release import limit_identification, pram
-from maskwell.views.audit_page import audit_page
-from maskwell.views.audit_text import audit_view
-from maskwell.views.compare_page import compare_page
-from maskwell.views.compare_text import compare_view
 from maskwell.views.comparison import Comparison
-from maskwell.views.page import Figure, Section, page
-from maskwell.views.plan_page import plan_page
-from maskwell.views.release_page import external_page, internal_page
-from maskwell.views.risk_page import risk_page
-from maskwell.views.tables import estimate_view, show
+from maskwell.views.pages.audit import audit_page
+from maskwell.views.pages.compare import compare_page
+from maskwell.views.pages.layout import Figure, Section, page
+from maskwell.views.pages.plan import plan_page
+from maskwell.views.pages.release import external_page, internal_page
+from maskwell.views.pages.risk import risk_page
+from maskwell.views.terminal.audit import audit_view
+from maskwell.views.terminal.compare import compare_view
+from maskwell.views.terminal.tables import estimate_view, show
 from maskwell.words import explain
 
 EVIL = "x\nFORGED: parity 1\r\x1b[2J\x1b[31m\x08\x00\u202e\u2028|a|`b`[red]<b>bold</b>&lt;![i](j)"

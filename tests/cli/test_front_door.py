@@ -70,7 +70,7 @@ def test_reproduce_fails_on_a_row_that_is_not_as_recorded(run: Run, monkeypatch:
 
 
 def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from maskwell.views import demo
+    from maskwell.demo import run as demo
 
     class Result:
         def as_dict(self) -> dict[str, Any]:

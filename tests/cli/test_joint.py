@@ -69,7 +69,7 @@ def test_joint_pictures_show_shares_of_one_variable_by_the_other(run: Run, two: 
 
 
 def test_the_picture_holds_the_conditional_shares(two: mw.Reports) -> None:
-    from maskwell.views.joint import has_joint_chart, joint_chart
+    from maskwell.views.charts.joint import has_joint_chart, joint_chart
 
     estimate = mw.estimate(two)
     assert has_joint_chart(estimate)

@@ -77,15 +77,15 @@ def audit(
         return
     result = audit_design(design, prior_from(prior))
     if html is not None:
-        from maskwell.views.audit_page import audit_page
+        from maskwell.views.pages.audit import audit_page
 
         save(html, audit_page(result))
         written.append(f"The report is in {html}.")
     if json:
         emit_json({**result.to_dict(), "design": about(design)})
     else:
-        from maskwell.views.audit_text import audit_view
-        from maskwell.views.tables import show
+        from maskwell.views.terminal.audit import audit_view
+        from maskwell.views.terminal.tables import show
 
         show(audit_view(result))
         for line in written:
@@ -152,6 +152,6 @@ def designs(json: JsonOption = False) -> None:
     if json:
         emit_json(listed)
     else:
-        from maskwell.views.tables import designs_view, show
+        from maskwell.views.terminal.tables import designs_view, show
 
         show(designs_view(listed))

@@ -52,14 +52,14 @@ def compare(
     found = {name: _design(text, labels, shared) for name, text in zip(_columns(designs), designs, strict=True)}
     comparison = compare_designs(found, prior_from(prior))
     if html is not None:
-        from maskwell.views.compare_page import compare_page
+        from maskwell.views.pages.compare import compare_page
 
         save(html, compare_page(comparison))
     if json:
         emit_json(comparison.to_dict())
     else:
-        from maskwell.views.compare_text import compare_view
-        from maskwell.views.tables import show
+        from maskwell.views.terminal.compare import compare_view
+        from maskwell.views.terminal.tables import show
 
         show(compare_view(comparison))
         if html is not None:

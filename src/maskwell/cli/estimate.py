@@ -104,8 +104,9 @@ def estimate(
     kind = interval.value if interval else result.default_interval
     limits = result.interval(level, kind, simultaneous)
     if plot is not None:
-        from maskwell.views.estimate import chart, save_chart
-        from maskwell.views.joint import has_joint_chart, joint_chart
+        from maskwell.views.charts.estimate import chart
+        from maskwell.views.charts.joint import has_joint_chart, joint_chart
+        from maskwell.views.saving import save_chart
 
         if has_joint_chart(result):
             picture = joint_chart(result, level=level)
@@ -125,7 +126,7 @@ def estimate(
         if kind == result.default_interval and not simultaneous:
             typer.echo(said_lines(summary_lines(result, level), options_of(estimate)))
         else:
-            from maskwell.views.tables import estimate_view, show
+            from maskwell.views.terminal.tables import estimate_view, show
 
             title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
             show(estimate_view(result, limits, title))

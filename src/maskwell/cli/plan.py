@@ -118,7 +118,7 @@ def plan(
         check_output(Path(output), [source] if source else [])
         save(Path(output), chosen.to_json() + "\n")
     if html is not None:
-        from maskwell.views.plan_page import plan_page
+        from maskwell.views.pages.plan import plan_page
 
         save(html, plan_page(chosen, n))
     if json:
@@ -126,7 +126,7 @@ def plan(
     elif output == STANDARD:
         typer.echo((chosen.to_json() + "\n").encode(), nl=False)
     else:
-        from maskwell.views.tables import design_view, show
+        from maskwell.views.terminal.tables import design_view, show
 
         show(design_view(chosen, chosen.worth, n, precision.expected(chosen, n) if n else []))
         from maskwell.auditing import audit

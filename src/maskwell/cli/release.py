@@ -308,7 +308,7 @@ def _write(
 ) -> None:
     """All files or none: each is complete under another name before the first is moved into place."""
     from maskwell.microdata import write_to
-    from maskwell.views.release_page import external_page, internal_page
+    from maskwell.views.pages.release import external_page, internal_page
     from maskwell.whole_files import complete_files
 
     def text(content: Callable[[], str]) -> Callable[[BinaryIO], object]:

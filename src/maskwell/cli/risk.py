@@ -65,7 +65,7 @@ def risk(
         # What is left to compute: the keys, left out one by one.
         figures = report.to_dict()
     if html is not None:
-        from maskwell.views.risk_page import risk_page
+        from maskwell.views.pages.risk import risk_page
 
         save(html, risk_page(report))
     if json:

@@ -48,7 +48,7 @@ def demo(
       maskwell demo
       maskwell demo --folder somewhere --json
     """
-    from maskwell.views.demo import run
+    from maskwell.demo.run import run
 
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:

@@ -1,11 +1,13 @@
 """Views: what results look like as pictures, pages and text."""
 
-from maskwell.views.audit import belief_chart, matrix_chart
-from maskwell.views.breach import breach_chart
-from maskwell.views.compare import compare
-from maskwell.views.estimate import chart, save_chart
-from maskwell.views.frontier import frontier_chart
-from maskwell.views.precision import precision_chart
+from maskwell.views.charts.beliefs import belief_chart
+from maskwell.views.charts.breach_regions import breach_chart
+from maskwell.views.charts.compared_estimates import compare
+from maskwell.views.charts.estimate import chart
+from maskwell.views.charts.frontier import frontier_chart
+from maskwell.views.charts.matrix import matrix_chart
+from maskwell.views.charts.precision import precision_chart
+from maskwell.views.saving import save_chart
 
 __all__ = [
     "belief_chart",

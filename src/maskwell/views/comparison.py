@@ -18,7 +18,7 @@ from maskwell.ordering import Domination, dominates
 from maskwell.ordering.size_rules import SizeTransition
 from maskwell.planning import Match, match_added_variance
 from maskwell.tables.labels import shown
-from maskwell.views.findings import chance
+from maskwell.views.audit_figures import chance
 
 _SAME = 1e-9
 _MOST_CELLS = 2_000

@@ -1,0 +1,1 @@
+"""The demonstration: what `maskwell demo` masks, estimates, releases and writes."""

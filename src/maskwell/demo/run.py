@@ -1,0 +1,147 @@
+"""The demonstration: two sensitive variables taken from one privacy demand to estimates, and a file released."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from maskwell import designs
+from maskwell.demands import LDP
+from maskwell.demo import persons
+from maskwell.demo.persons import Released, release_persons
+from maskwell.demo.survey import RACE, Population, Trial, diagnoses, try_design
+from maskwell.errors import MaskwellError
+from maskwell.planning import plan
+from maskwell.whole_files import complete_files
+
+EPSILON = 2
+FILES = {
+    "index.html": "the page: open it in a browser, it needs no network",
+    "race.png": "the three designs against the truth",
+    "codes.png": "all 200 estimates with their intervals",
+    "race-estimates.csv": "truths, estimates and limits, three designs",
+    "codes-estimates.csv": "the same for the 200 codes",
+    "race-design.json": "the planned design, exact",
+    "race-reports.parquet": "the masked answers, carrying their design",
+    **persons.FILES,
+}
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demonstration found and where it wrote it."""
+
+    folder: Path
+    demand: LDP
+    race: dict[str, Trial]
+    codes: Trial
+    released: Released
+    files: dict[str, str]
+    seconds: float
+
+    @property
+    def planned(self) -> Trial:
+        """The trial of the design that the plan chose."""
+        return next(iter(self.race.values()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers, ready for JSON."""
+        return {
+            "demand": self.demand.to_dict(),
+            "race": {name: trial.as_dict() for name, trial in self.race.items()},
+            "codes": self.codes.as_dict(),
+            "release": self.released.as_dict(),
+            "folder": str(self.folder),
+            "files": self.files,
+            "seconds": self.seconds,
+        }
+
+
+def run(folder: Path, echo: Callable[[str], None]) -> DemoResult:
+    """Run the demonstration, tell it line by line through ``echo``, and leave its files in ``folder``."""
+    from maskwell.views.terminal import demo as text
+
+    start = perf_counter()
+    with _one_line(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    demand = LDP(EPSILON)
+    people = Population(tuple(RACE), np.array(list(RACE.values())))
+    _tell(echo, text.opening(demand, people))
+    chosen = plan(people.categories, demand)
+    named = (designs.rappor, designs.trimmed_rappor)
+    candidates = [chosen, *(make(people.categories, epsilon=EPSILON) for make in named)]
+    race = {design.name: try_design(design, people) for design in candidates}
+    _tell(echo, text.race(race))
+    patients = diagnoses()
+    codes = try_design(plan(patients.categories, demand), patients)
+    _tell(echo, text.codes(codes))
+    released = release_persons()
+    _tell(echo, text.release(released))
+
+    result = DemoResult(folder, demand, race, codes, released, FILES, perf_counter() - start)
+    _write(result)
+    result = replace(result, seconds=perf_counter() - start)
+    _tell(echo, text.closing(result))
+    return result
+
+
+def _write(result: DemoResult) -> None:
+    """Leave the files in the folder, each whole or not at all."""
+    from maskwell.views.pages.demo import demo_page, figures
+    from maskwell.views.saving import rendered
+
+    pictures = figures(result)
+    content = {
+        "index.html": demo_page(result, pictures).encode(),
+        "race.png": rendered(pictures.race, ".png"),
+        "codes.png": rendered(pictures.codes, ".png"),
+        "race-estimates.csv": _csv(result.race.values()),
+        "codes-estimates.csv": _csv([result.codes]),
+        "race-design.json": result.planned.design.to_json().encode(),
+        **persons.files(result.released),
+    }
+    with _one_line(result.folder):
+        paths = [result.folder / name for name in content]
+        with complete_files(paths, [result.folder / name for name in persons.PRIVATE]) as files:
+            for file, data in zip(files, content.values(), strict=True):
+                file.write(data)
+    result.planned.reports.write(result.folder / "race-reports.parquet")
+
+
+def _tell(echo: Callable[[str], None], lines: list[str]) -> None:
+    """Say one line after the other."""
+    for line in lines:
+        echo(line)
+
+
+@contextmanager
+def _one_line(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MaskwellError(f"folder {str(folder)!r} cannot be written: {error.strerror or error}.") from None
+
+
+def _csv(trials: Iterable[Trial]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["design", "category", "truth", "estimate", "standard_error", "lower", "upper"])
+    for trial in trials:
+        table = zip(
+            trial.population.categories,
+            trial.population.shares.tolist(),
+            trial.estimate.proportions.tolist(),
+            trial.estimate.standard_errors.tolist(),
+            *trial.limits.T.tolist(),
+            strict=True,
+        )
+        writer.writerows([trial.design.name, *row] for row in table)
+    return text.getvalue().encode()

@@ -1,0 +1,1 @@
+"""Charts: every picture of a result, as an Altair chart."""

@@ -1,0 +1,1 @@
+"""Pages: every report as one web page that needs no network."""

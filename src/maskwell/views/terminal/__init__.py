@@ -1,0 +1,1 @@
+"""Terminal: results as text and tables for a terminal."""
