@@ -10,7 +10,7 @@ import pyarrow as pa
 import maskwell as mw
 from bench.timing import best_seconds
 from maskwell.sampling.entropy import CounterStream
-from maskwell.sampling.plans import worker_count
+from maskwell.sampling.samplers import worker_count
 
 K, EPSILON = 100, 1.0
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from maskwell.designs import BlockDesign, BlockEntry, SubsetDesign, catalogue
 from maskwell.designs.rounding import split_at_parity
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 GAMMA = Fraction(3)
 SMALL = catalogue(21)

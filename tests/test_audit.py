@@ -18,7 +18,7 @@ from maskwell.designs import MatrixDesign, SubsetDesign
 from maskwell.designs.channels import SymmetricChannel, subset_sums
 from maskwell.designs.channels.capacity import capacity
 from maskwell.designs.codecs import SetCodec
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from tests.conformance.checks import row_parity, scores
 from tests.unusual_designs import ALL
 

@@ -8,9 +8,9 @@ import pytest
 
 import maskwell as mw
 from maskwell.designs import BlockEntry, catalogue
-from maskwell.designs.block_catalogue import fewest_blocks, hadamard_matrix, hadamard_orders
-from maskwell.designs.block_choice import points_to_keep
-from maskwell.designs.finite_fields import field, prime_powers
+from maskwell.designs.blocks.catalogue import fewest_blocks, hadamard_matrix, hadamard_orders
+from maskwell.designs.blocks.finite_fields import field, prime_powers
+from maskwell.designs.named.block import points_to_keep
 from maskwell.views.audit_figures import findings
 from tests.block_helpers import FANO, SMALL, on_entry, symmetric
 

@@ -16,8 +16,8 @@ import pytest
 import maskwell as mw
 from maskwell.designs import BlockDesign, catalogue
 from maskwell.designs.base import Design
-from maskwell.designs.block_catalogue import fewest_blocks
-from maskwell.sampling.plans import TOTAL, BlockPlan
+from maskwell.designs.blocks.catalogue import fewest_blocks
+from maskwell.sampling.samplers import TOTAL, BlockSampler
 from tests.block_helpers import FANO, GAMMA, SMALL, on_entry, symmetric
 from tests.conformance import checks, sampling_checks
 
@@ -159,13 +159,13 @@ def test_threshold_to_the_last_bit() -> None:
         for j, truth in enumerate(design.categories):
             for number, held in ((0, True), (design.inside - 1, True), (design.inside, False), (TOTAL - 1, False)):
                 words = np.array([number & 0xFFFFFFFF, number >> 32, 1 << 31], np.uint32)
-                (report,) = run(design.plan, j, words)
+                (report,) = run(design.sampler, j, words)
                 assert (truth in design.report_labels()[report]) is held
 
 
-def run(plan: BlockPlan, code: int, words: Any) -> list[int]:
-    out, exhausted = plan.empty(1), np.zeros(1, np.uint8)
-    plan.run(np.array([code], np.uint32), np.asarray(words, np.uint32), len(words), out, exhausted)
+def run(sampler: BlockSampler, code: int, words: Any) -> list[int]:
+    out, exhausted = sampler.empty(1), np.zeros(1, np.uint8)
+    sampler.run(np.array([code], np.uint32), np.asarray(words, np.uint32), len(words), out, exhausted)
     return [] if exhausted[0] else out.tolist()
 
 
@@ -174,19 +174,19 @@ def test_a_pick_that_would_favour_a_block_is_rejected(make: Callable[[], BlockDe
     """2^32 = 1 mod 3: of all words just 0 is rejected, so that each of the 3 blocks has (2^32 - 1) / 3 of them."""
     design = make()
     start = [0, 0] if design.outside else []
-    assert run(design.plan, 0, [*start, 0]) == []
+    assert run(design.sampler, 0, [*start, 0]) == []
     third = (2**32 - 1) // 3
     holding = [row for row, label in enumerate(design.report_labels()) if 0 in label]
     for place, row in enumerate(holding):
         first, last = place * third + 1, (place + 1) * third
-        assert run(design.plan, 0, [*start, first]) == [row]
-        assert run(design.plan, 0, [*start, last]) == [row]
-        assert run(design.plan, 0, [*start, 0, 0, last]) == [row]
+        assert run(design.sampler, 0, [*start, first]) == [row]
+        assert run(design.sampler, 0, [*start, last]) == [row]
+        assert run(design.sampler, 0, [*start, 0, 0, last]) == [row]
 
 
 def test_slots() -> None:
-    assert mw.designs.block(7, epsilon=0.3).plan.width == 3
-    assert mw.designs.block(7, l=3).plan.width == 1
+    assert mw.designs.block(7, epsilon=0.3).sampler.width == 3
+    assert mw.designs.block(7, l=3).sampler.width == 1
 
 
 def test_equal_blocks_are_one_report_with_more_weight() -> None:

@@ -15,10 +15,11 @@ import pytest
 
 import maskwell as mw
 from maskwell import exact
-from maskwell.designs import base, codecs, subsets
+from maskwell.designs import base, codecs
 from maskwell.designs.channels import ProductChannel, SizeRow, SymmetricChannel, TableChannel
-from maskwell.designs.product import ProductScores
-from maskwell.sampling.plans import TOTAL
+from maskwell.designs.kinds import subsets
+from maskwell.designs.kinds.product import ProductScores
+from maskwell.sampling.samplers import TOTAL
 from tests import test_channels
 from tests.unusual_designs import UNUSUAL
 

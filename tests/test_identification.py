@@ -26,12 +26,12 @@ from maskwell.release import (
 )
 from maskwell.release.identification import preparation
 from maskwell.release.identification.audit import IdentificationAudit, audit_block, match_risk
-from maskwell.release.identification.moves import move_plan
+from maskwell.release.identification.moves import move_sampler
 from maskwell.release.identification.preparation import prepare, read_request
 from maskwell.release.identification.release import carry_out
 from maskwell.release.identification.theta import least_cells
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import WithinPlan, draw
+from maskwell.sampling.samplers import WithinSampler, draw
 from tests.persons import KEYS, RACES, WITHIN, population, small
 from tests.statistics_helpers import fit_test
 
@@ -132,7 +132,7 @@ def test_the_limit_is_nearly_reached_by_large_blocks_of_singletons() -> None:
 
 def test_moves_have_exactly_the_chances_of_the_plan() -> None:
     theta, n = theta_for(0.395), 200_000
-    moves = move_plan(np.array([0, 3, 8]), np.array([1, 2, 2, 1, 2, 1, 1, 2]), theta)
+    moves = move_sampler(np.array([0, 3, 8]), np.array([1, 2, 2, 1, 2, 1, 1, 2]), theta)
     for cell, first, k, t in ((1, 0, 3, 2), (5, 3, 5, 1)):
         stream = Source(seed=cell).stream("", n)
         out = draw(moves, n, lambda start, stop, cell=cell: np.full(stop - start, cell, np.uint32), stream)
@@ -145,7 +145,7 @@ def test_moves_have_exactly_the_chances_of_the_plan() -> None:
 
 def test_stay_weights_are_whole_so_that_flows_balance_exactly() -> None:
     theta = theta_for(0.35)
-    stay = move_plan(np.array([0, 20]), np.array([1, 2] * 10), theta).stay
+    stay = move_sampler(np.array([0, 20]), np.array([1, 2] * 10), theta).stay
     flows = {int(t) * (1 - Fraction(int(w), 2**64)) for w, t in zip(stay, [1, 2] * 10, strict=True)}
     assert flows == {theta}  # what leaves each cell is θ, and so is what enters it
 
@@ -154,8 +154,8 @@ def test_the_audit_reads_what_the_sampler_draws(monkeypatch: pytest.MonkeyPatch)
     """A sampler that moves half as many fails the audit; one that moves unevenly, or past a block, is no such thing."""
     table = {"n": list(range(60)), "half": [i // 30 for i in range(60)]}
 
-    def drawn(change: Callable[[WithinPlan], WithinPlan]) -> IdentificationAudit:
-        monkeypatch.setattr(preparation, "move_plan", lambda *given: change(move_plan(*given)))
+    def drawn(change: Callable[[WithinSampler], WithinSampler]) -> IdentificationAudit:
+        monkeypatch.setattr(preparation, "move_sampler", lambda *given: change(move_sampler(*given)))
         return plan_identification(table, "n", 0.5, "half", blocks="whole")[1]
 
     assert drawn(lambda moves: moves).holds

@@ -12,8 +12,8 @@ import maskwell as mw
 from maskwell import exact
 from maskwell.designs.base import Design
 from maskwell.designs.channels.table import TableChannel
-from maskwell.designs.matrix import MatrixDesign
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
+from maskwell.designs.kinds.subsets import SubsetDesign
 
 TOTAL = 1 << 64
 

@@ -17,10 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.microdata import READABLE, Microdata, Variable, read, text_writer, write
-from maskwell.microdata.code_gaps import code_gaps, gap_warnings
-from maskwell.microdata.text_reader import read_text
-from maskwell.microdata.text_writer import write_text
+from maskwell.microdata import READABLE, Microdata, Variable, read, write
+from maskwell.microdata.labelled.code_gaps import code_gaps, gap_warnings
+from maskwell.microdata.text import writer
+from maskwell.microdata.text.reader import read_text
+from maskwell.microdata.text.writer import write_text
 
 
 def mixed() -> pa.Table:
@@ -396,15 +397,15 @@ def test_text_is_written_in_parts_of_bounded_size(tmp_path: Path, monkeypatch: p
     write(table, tmp_path / "whole.csv")
     write(read(tmp_path / "whole.csv"), tmp_path / "again.csv")
     sizes: list[int] = []
-    real = text_writer._joined
+    real = writer._joined
 
     def joined(cells: Any, layout: Any) -> bytes:
         block = real(cells, layout)
         sizes.append(len(block))
         return block
 
-    monkeypatch.setattr(text_writer, "_joined", joined)
-    monkeypatch.setattr(text_writer, "_BYTES", 20_000)
+    monkeypatch.setattr(writer, "_joined", joined)
+    monkeypatch.setattr(writer, "_BYTES", 20_000)
     write(table, tmp_path / "parts.csv")
     write(read(tmp_path / "whole.csv"), tmp_path / "parts again.csv")
     assert len(sizes) > 20

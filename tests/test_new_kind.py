@@ -20,7 +20,7 @@ import maskwell as mw
 from maskwell.designs import Design, stored
 from maskwell.designs.channels import TableChannel
 from maskwell.planning import half_width, variance_inflation
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import as_labels
 from maskwell.views.comparison import compare_designs
 from maskwell.views.pages.audit import audit_page
@@ -54,7 +54,7 @@ def _incidence() -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class LinePlan:
+class LineSampler:
     """Words 0 and 1 choose inside or outside; then each attempt has two free coordinates and the inner product."""
 
     inside: int
@@ -103,8 +103,8 @@ class PlaneDesign(Design):
         return TableChannel(self.k, self.name, np.where(_incidence(), member, other).astype(object), TOTAL)
 
     @property
-    def plan(self) -> LinePlan:
-        return LinePlan(self.inside)
+    def sampler(self) -> LineSampler:
+        return LineSampler(self.inside)
 
     def report_labels(self) -> list[Any]:
         return [frozenset(self.categories[j] for j in np.flatnonzero(line)) for line in _incidence()]
@@ -188,12 +188,12 @@ def test_a_record_that_runs_out_of_words_goes_on(design: PlaneDesign) -> None:
     """With room for one attempt, one in nine or so goes on; frequencies stay right (one chi-square, 1e-6)."""
 
     @dataclass(frozen=True)
-    class Short(LinePlan):
+    class Short(LineSampler):
         width = 5
 
     from tests.conformance.masking_helpers import planted
 
-    short = planted(design, plan=Short(design.inside))
+    short = planted(design, sampler=Short(design.inside))
     sampling_checks.check_sampler(short, n=400_000, false_alarm=1e-6 / POINTS, worst_error=0.012)
 
 

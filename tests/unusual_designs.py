@@ -1,7 +1,7 @@
 """Symmetric designs that no name has, beside all that have one."""
 
 from maskwell.designs import SubsetDesign
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from tests.conformance.members import MEMBERS
 
 

@@ -1,4 +1,4 @@
-"""What a design's sampler really draws, enumerated in plain Python from the sampling plan, and the privacy of that.
+"""What a design's sampler really draws, enumerated in plain Python from the sampler, and the privacy of that.
 
 Nothing here asks the design about itself: chances come from the numbers that the kernels are given, and parity,
 diversity, distance and demands are worked out from those chances alone.
@@ -13,7 +13,7 @@ from itertools import combinations, pairwise, product
 from typing import Any
 
 import maskwell as mw
-from maskwell.sampling.plans import BlockPlan, CopyPlan, RowPlan, SinglePlan, SubsetPlan
+from maskwell.sampling.samplers import BlockSampler, CopySampler, RowSampler, SingleSampler, SubsetSampler
 
 TOTAL = 2**64
 Chances = dict[Any, Fraction]
@@ -31,30 +31,30 @@ def drawn(design: mw.Design) -> list[Chances]:
             }
             for columns in product(*parts)
         ]
-    plan: Any = design.plan
-    return [_of_plan(plan, truth) for truth in range(design.k)]
+    sampler: Any = design.sampler
+    return [_of_sampler(sampler, truth) for truth in range(design.k)]
 
 
-def _of_plan(plan: Any, truth: int) -> Chances:
-    match plan:
-        case CopyPlan():
+def _of_sampler(sampler: Any, truth: int) -> Chances:
+    match sampler:
+        case CopySampler():
             return {truth: Fraction(1)}
-        case SinglePlan():
-            other = Fraction(TOTAL - plan.stay, TOTAL * (plan.k - 1))
-            return {j: Fraction(plan.stay, TOTAL) if j == truth else other for j in range(plan.k)}
-        case SubsetPlan():
-            return _sets(plan, truth)
-        case RowPlan():
-            return _rows(plan, truth)
-        case BlockPlan():
-            return _blocks(plan, truth)
-    raise AssertionError(f"no enumeration of {type(plan).__name__}")
+        case SingleSampler():
+            other = Fraction(TOTAL - sampler.stay, TOTAL * (sampler.k - 1))
+            return {j: Fraction(sampler.stay, TOTAL) if j == truth else other for j in range(sampler.k)}
+        case SubsetSampler():
+            return _sets(sampler, truth)
+        case RowSampler():
+            return _rows(sampler, truth)
+        case BlockSampler():
+            return _blocks(sampler, truth)
+    raise AssertionError(f"no enumeration of {type(sampler).__name__}")
 
 
-def _sets(plan: SubsetPlan, truth: int) -> Chances:
-    others = [j for j in range(plan.k) if j != truth]
+def _sets(sampler: SubsetSampler, truth: int) -> Chances:
+    others = [j for j in range(sampler.k) if j != truth]
     chances: Chances = {}
-    for size, inside, outside in zip(plan.sizes, plan.inside, plan.outside, strict=True):
+    for size, inside, outside in zip(sampler.sizes, sampler.inside, sampler.outside, strict=True):
         for weight, own in ((inside, (truth,)), (outside, ())):
             sets = list(combinations(others, size - len(own))) if weight else []
             for members in sets:
@@ -63,11 +63,11 @@ def _sets(plan: SubsetPlan, truth: int) -> Chances:
     return chances
 
 
-def _rows(plan: RowPlan, truth: int) -> Chances:
+def _rows(sampler: RowSampler, truth: int) -> Chances:
     """A number below the total is looked up among the cumulative weights; the last row takes what is left."""
-    _, _, starts, which, cumulative = plan._arrays
+    _, _, starts, which, cumulative = sampler._arrays
     own = slice(int(starts[truth]), int(starts[truth + 1]))
-    total = plan.totals[truth]
+    total = sampler.totals[truth]
     edges = [0, *(int(c) for c in cumulative[own][:-1]), total]
     rows = [int(row) for row in which[own]]
     chances: Chances = {}
@@ -76,9 +76,9 @@ def _rows(plan: RowPlan, truth: int) -> Chances:
     return chances
 
 
-def _blocks(plan: BlockPlan, truth: int) -> Chances:
-    listed = [int(report) for report in plan.table[truth]]
-    sides = ((listed[: plan.n_inside], plan.inside), (listed[plan.n_inside :], TOTAL - plan.inside))
+def _blocks(sampler: BlockSampler, truth: int) -> Chances:
+    listed = [int(report) for report in sampler.table[truth]]
+    sides = ((listed[: sampler.n_inside], sampler.inside), (listed[sampler.n_inside :], TOTAL - sampler.inside))
     chances: Chances = {}
     for reports, weight in sides:
         for report in reports if weight else ():

@@ -132,7 +132,7 @@ def test_every_command_takes_the_same_options_for_files(run: Run, command: str) 
 
 
 def test_latin_1_late_in_a_file_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskwell.microdata.csv_cells.BLOCK_BYTES", 50)
+    monkeypatch.setattr("maskwell.microdata.text.cells.BLOCK_BYTES", 50)
     cells = ["plain"] * 40 + ["é"]
     Path("a.csv").write_bytes(("x,y\n" + "".join(f"{cell},1\n" for cell in cells)).encode("latin-1"))
     Path("d.json").write_text(mw.designs.direct(["plain", "é"]).to_json())

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.microdata import csv_cells
+from maskwell.microdata.text import cells as csv_cells
 from maskwell.tables import files as data_files
 from maskwell.tables.files import open_columns
 from tests.cli.runs import SECRET, Run, assert_refused

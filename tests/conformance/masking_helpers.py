@@ -35,7 +35,7 @@ every_column = pytest.mark.parametrize("design", [pytest.param(d, id=k) for k, d
 
 
 def planted(thing: Any, **parts: Any) -> Any:
-    """A copy of a design or a plan with some of its parts replaced."""
+    """A copy of a design or a sampler with some of its parts replaced."""
     altered = copy.copy(thing)
     if dataclasses.is_dataclass(thing):
         # What was computed from the parts is computed anew.
@@ -48,8 +48,8 @@ def planted(thing: Any, **parts: Any) -> Any:
 
 def narrow(design: mw.Design, width: int = 2) -> mw.Design:
     """The design with slots so short that nearly every record must go on in an extension."""
-    plan = planted(design.plan, width=width)
-    return planted(design, plan=plan)
+    sampler = planted(design.sampler, width=width)
+    return planted(design, sampler=sampler)
 
 
 def values_for(design: mw.Design, n: int, seed: int = 0) -> np.ndarray:

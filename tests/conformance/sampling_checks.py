@@ -90,7 +90,7 @@ def check_thresholds(design: mw.Design) -> None:
     """
     labels, exact = design.report_labels(), design.matrix(exact=True)
     in_order = isinstance(design, (mw.designs.SubsetDesign, mw.designs.BlockDesign))
-    [total] = set(getattr(design.plan, "totals", [SPAN]))
+    [total] = set(getattr(design.sampler, "totals", [SPAN]))
     for j, truth in enumerate(design.categories):
         outcomes = [_outcome(design, label, truth) for label in labels]
         weights: dict[Any, Any] = {}
@@ -125,12 +125,12 @@ def _outcome(design: mw.Design, label: Any, truth: Any) -> Any:
 
 def _run(design: mw.Design, code: int, numbers: list[int], before: int | None = None) -> list[Any]:
     """The reports of records whose first 64-bit numbers are given; the later words are arbitrary."""
-    stride = design.plan.width + 256
+    stride = design.sampler.width + 256
     words = np.random.default_rng(3).integers(0, 1 << 32, (len(numbers), stride), np.uint32)
     for record, number in enumerate(numbers):
         for at, value in enumerate([number] if before is None else [before, number]):
             words[record, 2 * at], words[record, 2 * at + 1] = value & 0xFFFFFFFF, value >> 32
-    out, exhausted = design.plan.empty(len(numbers)), np.zeros(len(numbers), np.uint8)
-    design.plan.run(np.full(len(numbers), code, np.uint32), words.ravel(), stride, out, exhausted)
+    out, exhausted = design.sampler.empty(len(numbers)), np.zeros(len(numbers), np.uint8)
+    design.sampler.run(np.full(len(numbers), code, np.uint32), words.ravel(), stride, out, exhausted)
     assert not exhausted.any()
     return design.decode(out)

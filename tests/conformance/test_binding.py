@@ -83,5 +83,5 @@ def test_a_large_change_of_a_matrix_moves_sampled_frequencies(design: MatrixDesi
 def test_epsilon_and_sampler_read_the_same_integers() -> None:
     design = mw.designs.gamma_diagonal(4, epsilon=1)
     assert isinstance(design, SubsetDesign)
-    assert design.plan.stay == design.inside[0]
+    assert design.sampler.stay == design.inside[0]
     assert design.exact_parity() == Fraction(3 * design.inside[0], design.outside[0])

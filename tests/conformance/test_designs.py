@@ -22,7 +22,7 @@ DRAWS = 400_000
 WORST_ERROR = 0.012
 
 every_design = pytest.mark.parametrize("design", EVERY.values(), ids=EVERY.keys())
-# A product is drawn by the plans of its parts, which are members themselves.
+# A product is drawn by the samplers of its parts, which are members themselves.
 every_plain_design = pytest.mark.parametrize("design", MEMBERS.values(), ids=MEMBERS.keys())
 every_estimable_design = pytest.mark.parametrize(
     "design",

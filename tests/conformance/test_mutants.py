@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 import maskwell as mw
 from maskwell.designs import DESIGNS, Entry, ProductDesign, SubsetDesign
-from maskwell.sampling.plans import SinglePlan
+from maskwell.sampling.samplers import SingleSampler
 from tests.conformance import test_designs, test_parity_grid
 from tests.conformance.masking_helpers import planted
 
 SPAN = 1 << 64
 
 
-class SortingPlan:
+class SortingSampler:
     """A second, slower sampler of one-size designs: the categories with the smallest random words are the members.
 
     Honest as it stands; a fault is a function ``(words by category, truth)`` that spoils the words.
@@ -51,7 +51,7 @@ class SortingPlan:
         out[:] = np.packbits(bits, axis=1, bitorder="little")
 
 
-class ListPlan(SortingPlan):
+class ListSampler(SortingSampler):
     """Stores the members as a list in the order in which they were drawn: the truth, if it is one, comes first."""
 
     def empty(self, n: int) -> NDArray[np.uint8]:
@@ -61,7 +61,7 @@ class ListPlan(SortingPlan):
         out[:] = self.members(truth, words, stride)
 
 
-class CarelessPlan(SinglePlan):
+class CarelessSampler(SingleSampler):
     """Lies with any of the k categories, the truth included."""
 
     def run(self, truth: Any, words: Any, stride: int, out: Any, exhausted: Any) -> None:
@@ -83,7 +83,7 @@ def single() -> SubsetDesign:
 
 
 def test_without_a_fault_the_second_sampler_passes(sets: SubsetDesign) -> None:
-    honest = planted(sets, plan=SortingPlan(sets))
+    honest = planted(sets, sampler=SortingSampler(sets))
     test_designs.test_reports_have_one_form(honest)
     test_designs.test_thresholds_to_the_last_bit(honest)
     test_designs.test_sampler_fits_matrix(honest)
@@ -91,9 +91,9 @@ def test_without_a_fault_the_second_sampler_passes(sets: SubsetDesign) -> None:
 
 def test_truth_listed_first(sets: SubsetDesign) -> None:
     """Caught by ``test_reports_have_one_form``, whether the reader sees the order or only the file does."""
-    plan = ListPlan(sets)
-    as_lists = planted(sets, plan=plan, decode=lambda packed: [tuple(row) for row in packed.tolist()])
-    as_sets = planted(sets, plan=plan, decode=lambda packed: [frozenset(row) for row in packed.tolist()])
+    sampler = ListSampler(sets)
+    as_lists = planted(sets, sampler=sampler, decode=lambda packed: [tuple(row) for row in packed.tolist()])
+    as_sets = planted(sets, sampler=sampler, decode=lambda packed: [frozenset(row) for row in packed.tolist()])
     with pytest.raises(AssertionError, match="no row"):
         test_designs.test_reports_have_one_form(as_lists)
     with pytest.raises(AssertionError, match="stored in two ways"):
@@ -115,7 +115,7 @@ def _last_of_the_others(words: NDArray[Any], truth: NDArray[Any]) -> None:
 def test_off_by_one_subset_draw(sets: SubsetDesign, fault: Any) -> None:
     """The members beside the truth come from one category too few: caught by ``test_sampler_fits_matrix``."""
     with pytest.raises(AssertionError, match="p-value"):
-        test_designs.test_sampler_fits_matrix(planted(sets, plan=SortingPlan(sets, fault)))
+        test_designs.test_sampler_fits_matrix(planted(sets, sampler=SortingSampler(sets, fault)))
 
 
 def test_seven_bit_threshold(single: SubsetDesign) -> None:
@@ -126,7 +126,7 @@ def test_seven_bit_threshold(single: SubsetDesign) -> None:
     """
     coarse = round(single.inside[0] * 128 / SPAN) * SPAN // 128
     with pytest.raises(AssertionError):
-        test_designs.test_thresholds_to_the_last_bit(planted(single, plan=SinglePlan(single.k, coarse)))
+        test_designs.test_thresholds_to_the_last_bit(planted(single, sampler=SingleSampler(single.k, coarse)))
     with pytest.raises(AssertionError):
         test_designs.test_privacy(planted(single, inside=(coarse,), outside=(SPAN - coarse,)))
 
@@ -134,7 +134,7 @@ def test_seven_bit_threshold(single: SubsetDesign) -> None:
 def test_threshold_off_by_one(single: SubsetDesign) -> None:
     """The smallest fault there is: caught by ``test_thresholds_to_the_last_bit``."""
     for step in (-1, 1):
-        wrong = planted(single, plan=SinglePlan(single.k, single.inside[0] + step))
+        wrong = planted(single, sampler=SingleSampler(single.k, single.inside[0] + step))
         with pytest.raises(AssertionError):
             test_designs.test_thresholds_to_the_last_bit(wrong)
 
@@ -158,21 +158,21 @@ def test_float_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_lie_that_may_equal_the_truth(single: SubsetDesign) -> None:
     """The truth then comes out too often: caught by ``test_sampler_fits_matrix``."""
-    careless = CarelessPlan(single.k, single.inside[0])
+    careless = CarelessSampler(single.k, single.inside[0])
     with pytest.raises(AssertionError, match="p-value"):
-        test_designs.test_sampler_fits_matrix(planted(single, plan=careless))
+        test_designs.test_sampler_fits_matrix(planted(single, sampler=careless))
 
 
 def test_bits_packed_in_the_other_order(sets: SubsetDesign) -> None:
     """Category j written to bit 7 - j of its byte: caught by ``test_reports_have_one_form``."""
 
-    class Reversed(SortingPlan):
+    class Reversed(SortingSampler):
         def run(self, truth: Any, words: Any, stride: int, out: Any, exhausted: Any) -> None:
             super().run(truth, words, stride, out, exhausted)
             out[:] = np.packbits(np.unpackbits(out, axis=1), axis=1, bitorder="little")
 
     with pytest.raises(AssertionError, match=r"no row|two ways"):
-        test_designs.test_reports_have_one_form(planted(sets, plan=Reversed(sets)))
+        test_designs.test_reports_have_one_form(planted(sets, sampler=Reversed(sets)))
 
 
 def test_unary_encoding_at_twice_its_epsilon() -> None:
@@ -204,7 +204,7 @@ def test_two_variables_from_one_draw(pair: ProductDesign) -> None:
 
 def test_one_variable_of_a_product_left_unmasked(pair: ProductDesign) -> None:
     """Caught by ``test_sampler_fits_matrix``: reports come out that have another chance, or none."""
-    open_part = planted(pair.parts[1], plan=mw.designs.direct(3).plan)
+    open_part = planted(pair.parts[1], sampler=mw.designs.direct(3).sampler)
     with pytest.raises(AssertionError, match="p-value"):
         test_designs.test_sampler_fits_matrix(planted(pair, parts=(pair.parts[0], open_part)))
 

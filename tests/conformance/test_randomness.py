@@ -33,7 +33,7 @@ def test_a_seed_gives_the_same_reports_for_any_chunk_size(design: mw.Design) -> 
 def test_a_seed_gives_the_same_reports_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     values = values_for(SETS, 200_000)
     threaded = SETS.mask(values, seed=12)
-    monkeypatch.setattr("maskwell.sampling.plans.worker_count", lambda n: 1)
+    monkeypatch.setattr("maskwell.sampling.samplers.worker_count", lambda n: 1)
     assert SETS.mask(values, seed=12) == threaded
 
 
@@ -125,7 +125,7 @@ def test_long_sets_that_run_out_of_words() -> None:
     """Sets that start from random bits: sizes are exact, and inclusions binomial (false alarm 1e-6 in all)."""
     design, n = narrow(SETS), 4000
     (size,) = SETS.sizes
-    assert SETS.plan.width > 10
+    assert SETS.sampler.width > 10
     bits = np.unpackbits(design.mask(np.full(n, 7), seed=13).packed, axis=1, count=40, bitorder="little")
     assert (bits.sum(axis=1) == size).all()
     truth, other = SETS.inclusion_probabilities()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.sampling import entropy, id_kernels, ids, kernels, plans
-from maskwell.sampling.plans import draw
+from maskwell.sampling import entropy, id_kernels, ids, kernels, samplers
+from maskwell.sampling.samplers import draw
 from tests.vectors import reference
 from tests.vectors.write import FILES, GivenWords, hexadecimal
 
@@ -46,7 +46,7 @@ def by_kernels(case: dict[str, Any]) -> list[str]:
     design = mw.Design.from_json(json.dumps(case["design"]))
     if case["mode"] == "words":
         truths = np.array(case["truths"], np.uint32)
-        return hexadecimal(draw(design.plan, len(truths), lambda a, b: truths[a:b], GivenWords(case["words"])))
+        return hexadecimal(draw(design.sampler, len(truths), lambda a, b: truths[a:b], GivenWords(case["words"])))
     question = case["question"]
     if case["mode"] == "keyed":
         stored = [record_id(item) for item in case["ids"]]
@@ -111,14 +111,14 @@ def test_the_vectors_reach_every_sampler_in_every_mode() -> None:
 def test_the_vectors_reach_extensions_and_rejections(monkeypatch: pytest.MonkeyPatch) -> None:
     """In each file some given words and some seeded records outgrow their slot, where slots can be too short."""
     reached: set[tuple[str, str]] = set()
-    repeat = plans._repeat
+    repeat = samplers._repeat
     here = ("", "")
 
     def noted(*arguments: Any) -> None:
         reached.add(here)
         repeat(*arguments)
 
-    monkeypatch.setattr(plans, "_repeat", noted)
+    monkeypatch.setattr(samplers, "_repeat", noted)
     for name in FILES:
         for case in cases(name):
             here = (name, case["mode"])
@@ -133,7 +133,7 @@ def test_the_vectors_reach_counters_that_wrap_around() -> None:
     context = f"maskwell keyed 1 {case['design']['fingerprint']}\n{case['question']}"
     derived = hmac.digest(bytes.fromhex(case["key"]), context.encode(), "sha512")
     starts = ids.text_blocks(ids.read_ids([item["text"] for item in case["ids"]]), derived[32:]).view(">u4")[:, 3]
-    n_blocks = -(-mw.Design.from_json(json.dumps(case["design"])).plan.width // 4)
+    n_blocks = -(-mw.Design.from_json(json.dumps(case["design"])).sampler.width // 4)
     assert (starts.astype(int) + n_blocks > 2**32).tolist() == [True, True, False]
 
 
@@ -148,8 +148,8 @@ def _another_label(patch: pytest.MonkeyPatch) -> None:
 
 
 def _another_start(patch: pytest.MonkeyPatch) -> None:
-    start = plans.start_of_set
-    patch.setattr(plans, "start_of_set", lambda k, wanted: (0, 0) if k < 64 else start(k, wanted))
+    start = samplers.start_of_set
+    patch.setattr(samplers, "start_of_set", lambda k, wanted: (0, 0) if k < 64 else start(k, wanted))
 
 
 def _more_bits(patch: pytest.MonkeyPatch) -> None:
@@ -162,12 +162,12 @@ def _more_bits(patch: pytest.MonkeyPatch) -> None:
             start, bits = start // 2, bits - 1
         return bits, start
 
-    patch.setattr(plans, "start_of_set", start)
+    patch.setattr(samplers, "start_of_set", start)
 
 
 def _wider_slots(patch: pytest.MonkeyPatch) -> None:
-    words = plans.words_of_set
-    patch.setattr(plans, "words_of_set", lambda k, wanted: words(k, wanted) + 1)
+    words = samplers.words_of_set
+    patch.setattr(samplers, "words_of_set", lambda k, wanted: words(k, wanted) + 1)
 
 
 def _sign_elsewhere(patch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import maskwell as mw
 from maskwell.designs.storage import to_document
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import Plan, draw
+from maskwell.sampling.samplers import Sampler, draw
 
 KEY = bytes(range(100, 132))
 QUESTION = "health 2026/Größe"
@@ -70,32 +70,32 @@ def given(design: mw.Design, beginnings: Sequence[Sequence[int]], seed: int) -> 
     for beginning in [[], *beginnings]:
         for truth in range(design.k) if design.k < 9 else sorted(source.sample(range(design.k), 8)):
             truths.append(truth)
-            words.append([*beginning, *(source.getrandbits(32) for _ in range(design.plan.width + 40))])
-    packed = draw(design.plan, len(truths), _codes(truths), GivenWords(words))
+            words.append([*beginning, *(source.getrandbits(32) for _ in range(design.sampler.width + 40))])
+    packed = draw(design.sampler, len(truths), _codes(truths), GivenWords(words))
     return {"mode": "words", "design": to_document(design), "truths": truths, "words": words} | _out(packed)
 
 
 def seeded(design: mw.Design, seed: int, question: str | None, extended: int = 2, n: int = 1 << 14) -> dict[str, Any]:
     """Some records of a seeded stream, ``extended`` of them such that outgrew their slot."""
-    records = [0, 1, 2, n - 1, 2**40 + 5] + (_extended(design.plan, seed, question, extended, n) if extended else [])
+    records = [0, 1, 2, n - 1, 2**40 + 5] + (_extended(design.sampler, seed, question, extended, n) if extended else [])
     truths = [(7 * record + 3) % design.k for record in records]
     packed = []
     for record, truth in zip(records, truths, strict=True):
         stream = Source(seed=seed, question=question).stream(design.fingerprint, 1, record)
-        packed.append(draw(design.plan, 1, _codes([truth]), stream))
+        packed.append(draw(design.sampler, 1, _codes([truth]), stream))
     about = {"mode": "seeded", "design": to_document(design), "seed": str(seed), "question": question}
     return about | {"records": records, "truths": truths} | _out(np.concatenate(packed))
 
 
-def _extended(plan: Plan, seed: int, question: str | None, most: int, n: int) -> list[int]:
+def _extended(sampler: Sampler, seed: int, question: str | None, most: int, n: int) -> list[int]:
     """Records whose slot ran out for the truth that ``seeded`` gives them."""
     found: list[int] = []
-    k = getattr(plan, "k", None) or len(plan._arrays[0])  # type: ignore[attr-defined]
+    k = getattr(sampler, "k", None) or len(sampler._arrays[0])  # type: ignore[attr-defined]
     for first in range(0, 1 << 30, n):
         truth = ((7 * np.arange(first, first + n) + 3) % k).astype(np.uint32)
-        words, stride = Source(seed=seed, question=question).stream("", n, first).slots(0, truth, plan.width)
+        words, stride = Source(seed=seed, question=question).stream("", n, first).slots(0, truth, sampler.width)
         exhausted = np.zeros(n, np.uint8)
-        plan.run(truth, words, stride, plan.empty(n), exhausted)
+        sampler.run(truth, words, stride, sampler.empty(n), exhausted)
         found += (first + np.flatnonzero(exhausted)).tolist()
         if len(found) >= most:
             return found[:most]

@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from maskwell.breach_bound import BreachCurve
 from maskwell.demands import LDP, BetaFactor, Demand, InformationPrivacy, RhoPrivacy
+from maskwell.demands.breach_bound import BreachCurve
 from maskwell.designs.base import Vector
 from maskwell.errors import DemandError
 

@@ -141,7 +141,7 @@ def release(
     from maskwell.cli.release_output import as_json, as_text
     from maskwell.cli.release_stop import look
     from maskwell.microdata import read
-    from maskwell.microdata.code_gaps import gap_warnings
+    from maskwell.microdata.labelled.code_gaps import gap_warnings
 
     targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
     inputs = [str(path) for path in (data, replay, key_file) if path is not None]

@@ -6,7 +6,7 @@ from typing import Any
 from maskwell.cli.release_methods import Outcome
 from maskwell.cli.release_stop import Found
 from maskwell.microdata import Microdata
-from maskwell.microdata.code_gaps import code_gaps, gap_warnings
+from maskwell.microdata.labelled.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
 from maskwell.release import Release
 from maskwell.release.attack.disclosures import combinations_nobody_had

@@ -1,17 +1,17 @@
 """Randomized-response designs: named functions that return one of a few kinds of design."""
 
 from maskwell.designs.base import Design
-from maskwell.designs.binary import crosswise, forced_response, kuk, unrelated_question, warner
-from maskwell.designs.block_catalogue import BlockEntry, catalogue
-from maskwell.designs.block_choice import block
-from maskwell.designs.blocks import BlockDesign, Embedding
-from maskwell.designs.conditional import ConditionalDesign, conditional, independent
-from maskwell.designs.explicit import average_secure, collapse, from_matrix
-from maskwell.designs.matrix import MatrixDesign
-from maskwell.designs.product import ProductDesign, product
-from maskwell.designs.registry import DESIGNS, Entry
-from maskwell.designs.subsets import SubsetDesign
-from maskwell.designs.symmetric import (
+from maskwell.designs.blocks.catalogue import BlockEntry, catalogue
+from maskwell.designs.kinds.blocks import BlockDesign, Embedding
+from maskwell.designs.kinds.conditional import ConditionalDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
+from maskwell.designs.kinds.product import ProductDesign, product
+from maskwell.designs.kinds.subsets import SubsetDesign
+from maskwell.designs.named.binary import crosswise, forced_response, kuk, unrelated_question, warner
+from maskwell.designs.named.block import block
+from maskwell.designs.named.conditional import conditional, independent
+from maskwell.designs.named.matrices import average_secure, collapse, from_matrix
+from maskwell.designs.named.symmetric import (
     direct,
     gamma_diagonal,
     local_diversity,
@@ -21,6 +21,7 @@ from maskwell.designs.symmetric import (
     trimmed_rappor,
     uniform_subsets,
 )
+from maskwell.designs.registry import DESIGNS, Entry
 
 __all__ = [
     "DESIGNS",

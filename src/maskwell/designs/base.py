@@ -1,8 +1,8 @@
 """What every design is and can do.
 
 A design is a channel (the matrix ``P[report, truth]`` as exact numbers), a codec (how reports are packed, checked and
-counted) and a sampler (the plan by which words become reports), with a name, labels and a demand. A kind of design (a
-subclass) must give its channel, its plan, the labels of its reports and its stored form; everything else is written
+counted) and a sampler (how words become reports), with a name, labels and a demand. A kind of design (a
+subclass) must give its channel, its sampler, the labels of its reports and its stored form; everything else is written
 here once, and overridden where a kind has a closed form.
 """
 
@@ -32,7 +32,7 @@ from maskwell.exact import log_above
 from maskwell.limits import MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible, visible_html
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import Packed, Plan, draw
+from maskwell.sampling.samplers import Packed, Sampler, draw
 from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tables.matching import Missing, read_column
 
@@ -93,7 +93,7 @@ class Design(ABC):
 
     @property
     @abstractmethod
-    def plan(self) -> Plan:
+    def sampler(self) -> Sampler:
         """How reports are sampled."""
 
     @abstractmethod
@@ -315,7 +315,7 @@ class Design(ABC):
 
         column = read_column(values, self.categories, missing)
         stream = source.stream(self.fingerprint, column.n, first)
-        packed = draw(self.plan, column.n, column.codes, stream)
+        packed = draw(self.sampler, column.n, column.codes, stream)
         if column.missing is not None:
             packed[column.missing] = 0
         return Reports(self, packed, column.missing, stream.randomness, source.question)

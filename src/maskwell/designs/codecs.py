@@ -20,7 +20,7 @@ from maskwell.designs.channels import Channel, ProductChannel, SymmetricChannel
 from maskwell.designs.channels.numbers import Vector
 from maskwell.designs.channels.symmetric import masks_of_size
 from maskwell.errors import DesignError, ReportError
-from maskwell.sampling.plans import Packed, code_type
+from maskwell.sampling.samplers import Packed, code_type
 from maskwell.tables.labels import Label
 
 _LISTED = (set, frozenset, list, tuple)

@@ -16,7 +16,7 @@ from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
 from maskwell.exact import eliminate, solve
 from maskwell.limits import MOST_BITS, MOST_STEPS
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 SizeWeights = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.exact import null_space
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 from maskwell.tables.labels import Label, shown
 
 SUM_TOLERANCE = 1e-9  # by which proportions may miss a sum of 1

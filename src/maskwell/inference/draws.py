@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.rounding import largest_remainder
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import TOTAL, RowPlan, draw
+from maskwell.sampling.samplers import TOTAL, RowSampler, draw
 
 
 def derived_seed(seed: int | None, *purpose: object) -> int | None:
@@ -28,10 +28,12 @@ def draw_codes(proportions: Vector, n: int, seed: int | None) -> NDArray[np.uint
     # Floats that should sum to 1 may miss it by a rounding error, and integers out of 2^64 must not.
     shares = [Fraction(float(p)) for p in proportions]
     whole = sum(shares)
-    plan = RowPlan.of_design(np.array(largest_remainder([share / whole for share in shares]), object)[:, None], TOTAL)
+    sampler = RowSampler.of_design(
+        np.array(largest_remainder([share / whole for share in shares]), object)[:, None], TOTAL
+    )
     nothing = np.zeros(n, np.uint32)
     stream = Source(seed=seed, part="/truths").stream("", n)
-    codes: NDArray[np.uint32] = draw(plan, n, lambda start, stop: nothing[start:stop], stream)
+    codes: NDArray[np.uint32] = draw(sampler, n, lambda start, stop: nothing[start:stop], stream)
     return codes
 
 

@@ -17,7 +17,7 @@ from maskwell.errors import EstimationError, ReportError
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 _SUM_TOLERANCE = 1e-6
 

@@ -42,7 +42,7 @@ def read(
         raise DataError(f"{file.name!r} is empty.")
     with _one_line(file.name):
         if suffix in TEXT:
-            from maskwell.microdata.text_reader import read_text
+            from maskwell.microdata.text.reader import read_text
 
             with open_text(file, suffix) as opened:
                 delimiter = delimiter or delimiter_of(suffix)
@@ -52,11 +52,11 @@ def read(
 
             found = read_columnar(file, suffix)
         elif suffix in STATA:
-            from maskwell.microdata.stata import read_stata
+            from maskwell.microdata.labelled.stata import read_stata
 
             found = read_stata(file)
         else:
-            from maskwell.microdata.spss import read_spss
+            from maskwell.microdata.labelled.spss import read_spss
 
             found = read_spss(file)
     _refuse_repeated(found.names, file.name, found.kind)
@@ -84,7 +84,7 @@ def write_to(data: Any, file: BinaryIO, name: str) -> None:
     _refuse_repeated(data.names, name, data.kind)
     with _one_line(name, *_UNWRITTEN):
         if suffix in TEXT:
-            from maskwell.microdata.text_writer import write_text
+            from maskwell.microdata.text.writer import write_text
 
             write_text(data, file, "\t" if suffix.startswith(".tsv") else ",", compressed=suffix.endswith(".gz"))
         elif suffix in ARROW:
@@ -92,11 +92,11 @@ def write_to(data: Any, file: BinaryIO, name: str) -> None:
 
             write_columnar(data, file, suffix)
         elif suffix in STATA:
-            from maskwell.microdata.stata import write_stata
+            from maskwell.microdata.labelled.stata import write_stata
 
             write_stata(data, file, name)
         else:
-            from maskwell.microdata.spss import write_spss
+            from maskwell.microdata.labelled.spss import write_spss
 
             write_spss(data, file, name)
 

@@ -20,15 +20,15 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix, require_design
 from maskwell.designs.channels import SizeRow
-from maskwell.designs.explicit import build
+from maskwell.designs.kinds.subsets import SubsetDesign
+from maskwell.designs.named.matrices import build
 from maskwell.designs.rounding import split_at_parity
-from maskwell.designs.subsets import SubsetDesign
 from maskwell.errors import DesignError
 from maskwell.ordering.admissibility import admissible
 from maskwell.ordering.row_comparison import Comparison, proper
 from maskwell.ordering.size_comparison import SizeComparison
 from maskwell.ordering.size_rules import Move, SizeTransition
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _NAME = "improved"
 _DECIMAL = Context(prec=50)

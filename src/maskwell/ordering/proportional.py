@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Matrix
 from maskwell.designs.channels import SizeRow
 from maskwell.designs.channels.deviations import TOLERANCE
-from maskwell.designs.matrix import MatrixDesign
-from maskwell.designs.product import ProductDesign
-from maskwell.designs.subsets import SubsetDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
+from maskwell.designs.kinds.product import ProductDesign
+from maskwell.designs.kinds.subsets import SubsetDesign
 from maskwell.ordering.comparable import comparable, comparable_pair, error_scale, mass_scale, paired_tables
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _UNITS = 4  # by which two roundings of one weight may differ, and one more for each ratio
 
@@ -94,7 +94,7 @@ def _merged(design: Design) -> Design:
 
 
 def _from_exact(design: Design, rows: list[NDArray[Any]], reports: list[Any]) -> MatrixDesign:
-    from maskwell.designs.explicit import build
+    from maskwell.designs.named.matrices import build
 
     if len({type(report) for report in reports}) > 1:
         reports = [str(report) for report in reports]

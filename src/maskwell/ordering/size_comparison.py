@@ -29,7 +29,7 @@ from maskwell.errors import DesignError
 from maskwell.ordering.comparable import mass_scale
 from maskwell.ordering.row_comparison import SIMPLEX
 from maskwell.ordering.size_rules import Move, SizeBet, SizeTransition, held_inside, held_outside
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _ROUNDING = 1e-15
 

@@ -14,7 +14,7 @@ from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.channels import SizeRow
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 
 class Move(NamedTuple):

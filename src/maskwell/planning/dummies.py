@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector, require_design
-from maskwell.designs.conditional import ConditionalDesign, conditional
+from maskwell.designs.kinds.conditional import ConditionalDesign
+from maskwell.designs.named.conditional import conditional
 from maskwell.designs.scores import least_squares
 from maskwell.errors import DesignError, EstimationError
 from maskwell.exact import fraction

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
-from maskwell.designs.conditional import ConditionalDesign, conditional
+from maskwell.designs.kinds.conditional import ConditionalDesign
+from maskwell.designs.named.conditional import conditional
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.inference import Contrast, Estimate
 from maskwell.tables.labels import Label, as_labels, shown

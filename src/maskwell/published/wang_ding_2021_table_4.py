@@ -19,7 +19,7 @@ import numpy as np
 
 from maskwell import designs
 from maskwell.designs.base import Matrix, Vector
-from maskwell.designs.conditional import ConditionalDesign
+from maskwell.designs.kinds.conditional import ConditionalDesign
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate
 from maskwell.inference.draws import draw_truths

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.errors import ReportError
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +33,7 @@ class Batch:
 
     def check(self, first_row: int = 0) -> Self:
         """These reports, if the design can have produced each of them; ``first_row`` is the number of the first."""
-        empty = self.design.plan.empty(0)
+        empty = self.design.sampler.empty(0)
         if self.packed.dtype != empty.dtype or self.packed.shape[1:] != empty.shape[1:]:
             raise ReportError(
                 f"reports have type {self.packed.dtype}{list(self.packed.shape[1:])}, but {self.design.name} with "

@@ -26,7 +26,7 @@ from maskwell.reports.batch import Batch
 from maskwell.reports.randomness import checked_randomness
 from maskwell.reports.seal import COUNT, DIGEST, Seal
 from maskwell.reports.text import CsvWriter, read_csv
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 from maskwell.whole_files import complete_file, complete_files
 
 B = TypeVar("B", bound=Batch)
@@ -51,7 +51,7 @@ def to_table(reports: Batch) -> Any:
 def _arrow_type(design: Design) -> Any:
     import pyarrow as pa
 
-    empty = design.plan.empty(0)
+    empty = design.sampler.empty(0)
     return pa.from_numpy_dtype(empty.dtype) if empty.ndim == 1 else pa.binary(empty.shape[1])
 
 
@@ -77,7 +77,7 @@ def _schema(design: Design, metadata: dict[str, str]) -> Any:
 
 def _batch_rows(design: Design, most: int) -> int:
     """How many reports are held at a time, such that memory is bounded whatever the design."""
-    empty = design.plan.empty(0)
+    empty = design.sampler.empty(0)
     width = empty.dtype.itemsize * math.prod(empty.shape[1:])
     return max(1, min(most, _BATCH_BYTES // width))
 
@@ -98,7 +98,7 @@ def _from_batch(none: B, batch: Any, first_row: int) -> B:
     """The reports of a batch; ``none`` holds no reports, but what a file says of all of them."""
     column, design = batch.column(0), none.design
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-    empty = design.plan.empty(0)
+    empty = design.sampler.empty(0)
     packed: Packed
     if empty.ndim == 1:
         packed = (column.fill_null(0) if missing is not None else column).to_numpy()
@@ -150,7 +150,7 @@ def _write_ipc(writer: Any, schema: Any, about: dict[str, str], sealed: _Sealed)
     for batch in sealed:
         writer.write_batch(_to_batch(batch, schema))
     stamp = _prefixed(sealed.seal.stamp(about))
-    writer.write_batch(_to_batch(Batch(sealed.design, sealed.design.plan.empty(0)), schema), custom_metadata=stamp)
+    writer.write_batch(_to_batch(Batch(sealed.design, sealed.design.sampler.empty(0)), schema), custom_metadata=stamp)
     return sealed.seal.count
 
 
@@ -182,7 +182,7 @@ def _write_csv(file: BinaryIO, beside: BinaryIO, design: Design, batches: Iterab
 def _sealed(design: Design, batches: Iterable[Batch]) -> tuple[dict[str, str], _Sealed]:
     """What the first batch says of all, and all of them in parts of bounded size, taken into a seal as they pass."""
     iterator = iter(batches)
-    first = next(iterator, Batch(design, design.plan.empty(0)))
+    first = next(iterator, Batch(design, design.sampler.empty(0)))
     return _about(first), _Sealed(design, first, iterator)
 
 
@@ -305,7 +305,7 @@ def _none(kind: type[B], design: Design, randomness: Any, question: Any, name: s
     """No reports of a design, but what a file says of those that it holds."""
     if question is not None and not isinstance(question, str):
         raise ReportError(f"{name!r} does not say in words which question was asked.")
-    return kind(design, design.plan.empty(0), None, checked_randomness(randomness, name), question)
+    return kind(design, design.sampler.empty(0), None, checked_randomness(randomness, name), question)
 
 
 def _read_csv(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:

@@ -65,7 +65,7 @@ class Reports(Batch):
         Who is missing from one variable is missing. Reports that share a key or a seed must be of different questions:
         otherwise they share their noise, and what they have in common says nothing about the people.
         """
-        from maskwell.designs.product import product
+        from maskwell.designs.kinds.product import product
 
         if len(columns) < 2 or len({len(reports) for reports in columns.values()}) > 1:
             counted = ", ".join(f"{name!r} has {len(reports):,}" for name, reports in columns.items())
@@ -95,7 +95,7 @@ class Reports(Batch):
         """Read a file of reports and check that its design can have produced each one."""
         design, batches = read_reports(path, Reports)
         parts = list(batches)
-        return Reports.concatenate(parts) if parts else Reports(design, design.plan.empty(0))
+        return Reports.concatenate(parts) if parts else Reports(design, design.sampler.empty(0))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reports) or self.design != other.design or len(self) != len(other):

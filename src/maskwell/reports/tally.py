@@ -17,7 +17,7 @@ from maskwell.plain_text import visible_html
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports
 from maskwell.reports.randomness import is_simulated, joined_randomness
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Tally:
     def stream(design: Design, batches: Iterable[Batch], patterns: bool | None = None) -> Tally:
         """The tally of batches of reports, one in memory at a time."""
         tallies = (Tally.of(batch, None, patterns) for batch in batches)
-        start = next(tallies, None) or Tally.of(Batch(design, design.plan.empty(0)), None, patterns)
+        start = next(tallies, None) or Tally.of(Batch(design, design.sampler.empty(0)), None, patterns)
         return reduce(lambda total, tally: Tally.merge([total, tally]), tallies, start)
 
     @staticmethod
@@ -181,7 +181,7 @@ class Tally:
     @property
     def patterns(self) -> Patterns | None:
         """Distinct reports and their counts, where the tally has them."""
-        if self.design.plan.empty(0).ndim > 1:
+        if self.design.sampler.empty(0).ndim > 1:
             return self.kept_patterns
         counts = self.counts if self.counts.ndim == 1 else self.counts[0, :-1]
         rows = np.flatnonzero(counts)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design
 from maskwell.errors import ReportError
 from maskwell.reports.batch import Batch
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 B = TypeVar("B", bound=Batch)
 
@@ -33,7 +33,7 @@ class ReportTexts:
 
     def __init__(self, design: Design) -> None:
         self.design = design
-        self._empty = design.plan.empty(0)
+        self._empty = design.sampler.empty(0)
         self._labels = _labels(design) if self._empty.ndim == 1 else None
         self._sets = design.codec.bit_masks
 
@@ -73,7 +73,7 @@ class ReportTexts:
             return codes.fill_null(0).to_numpy(zero_copy_only=False).astype(self._empty.dtype), codes.is_null()
         wrong = compute.not_equal(compute.binary_length(texts), self.width)
         if compute.any(wrong).as_py() or not len(texts):
-            return self.design.plan.empty(len(texts)), wrong
+            return self.design.sampler.empty(len(texts)), wrong
         alphabet = b"01" if self._sets else b"0123456789abcdef"
         value = np.full(256, 255, np.uint8)
         value[np.frombuffer(alphabet, np.uint8)] = np.arange(len(alphabet))
@@ -165,7 +165,7 @@ def read_csv(path: str | os.PathLike[str], none: B) -> Iterator[B]:
         if compute.any(wrong).as_py():
             row = count + int(present[compute.index(wrong, True).as_py()])
             raise ReportError(f"{name!r}: the report in row {row} is none that {design.name} can produce.")
-        packed = design.plan.empty(len(texts))
+        packed = design.sampler.empty(len(texts))
         packed[:] = 0
         packed[present] = found
         yield replace(none, packed=packed, missing=missing).check(count)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.sampling.plans import worker_count
+from maskwell.sampling.samplers import worker_count
 
 _WEIGHTED_ROWS = 1 << 14
 

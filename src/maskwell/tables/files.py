@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 
 from maskwell.errors import DataError
 from maskwell.input_files import require_regular
-from maskwell.microdata.csv_cells import CsvCells
 from maskwell.microdata.files import ARROW, PARQUET, TEXT, delimiter_of, open_text, read, suffix_of
 from maskwell.microdata.model import unquoted
+from maskwell.microdata.text.cells import CsvCells
 from maskwell.plain_text import among
 
 _BATCH_ROWS = 1 << 17

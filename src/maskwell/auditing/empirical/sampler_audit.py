@@ -248,6 +248,6 @@ def _bound(hits: int, other_hits: int, draws: int, other_draws: int, error: floa
 
 def _report_names(design: Design | None) -> Sequence[Any] | None:
     """What the codes of a design's reports stand for, where they are codes."""
-    if design is None or design.plan.empty(0).ndim > 1 or design.report_count() > _MOST_NAMES:
+    if design is None or design.sampler.empty(0).ndim > 1 or design.report_count() > _MOST_NAMES:
         return None
     return design.report_labels()

@@ -16,7 +16,7 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.designs.channels.rows import SizeRow
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 TOLERANCE = 1e-9  # relative, of every verdict about the order of designs
 _UNITS = 3  # by which rounding to integers moves an entry at most, seen from the other value of its row

@@ -26,7 +26,7 @@ from maskwell.designs.channels.leakage import Enclosure
 from maskwell.designs.channels.numbers import Vector
 from maskwell.designs.channels.rows import SizeRow
 from maskwell.designs.channels.subset_sums import SubsetSums
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 
 class Size(NamedTuple):

@@ -20,7 +20,7 @@ from maskwell.designs.channels.leakage import Leakage
 from maskwell.designs.channels.numbers import Exact, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow
 from maskwell.designs.channels.size_leakage import SizeLeakage
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _NEAR = 64  # sizes between which stepping is cheaper than a new binomial coefficient
 

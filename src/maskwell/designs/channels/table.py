@@ -13,7 +13,7 @@ from maskwell.designs.channels.numbers import Exact, Matrix
 from maskwell.designs.channels.rows import Exposure, RowClass, row_parity
 from maskwell.errors import DesignError
 from maskwell.limits import MOST_WEIGHTS
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _HALF = (1 << 32) - 1
 

@@ -9,7 +9,7 @@ from maskwell.errors import EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail, most_likely, pool
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 _MOST_ROWS = 100_000
 

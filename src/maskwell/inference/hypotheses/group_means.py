@@ -15,7 +15,7 @@ from maskwell.inference.linear import LinearEstimate, estimate
 from maskwell.inference.simplex import project
 from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import draw as draw_reports
+from maskwell.sampling.samplers import draw as draw_reports
 
 _RANK_TOLERANCE = 1e-10
 # Beyond so many reports a draw of a group's mean is a draw from the normal distribution.
@@ -93,7 +93,7 @@ def _reports(group: LinearEstimate, shares: Vector, n: int, seed: int | None) ->
     """The scores of reports drawn at these shares, a row each."""
     codes = draw_codes(shares, n, derived_seed(seed, "truths"))
     stream = Source(seed=derived_seed(seed, "reports")).stream(group.design.fingerprint, n)
-    packed = draw_reports(group.design.plan, n, lambda start, stop: codes[start:stop].astype(np.uint32), stream)
+    packed = draw_reports(group.design.sampler, n, lambda start, stop: codes[start:stop].astype(np.uint32), stream)
     return group.scores.rows(packed)
 
 

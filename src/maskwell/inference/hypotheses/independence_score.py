@@ -29,7 +29,7 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.inference.likelihood.report_rows import rows_of
 from maskwell.inference.linear import estimate
 from maskwell.reports.tally import Tally
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 _SCORES_AT_ONCE = 1 << 21
 

@@ -28,7 +28,7 @@ from maskwell.inference.likelihood.one_step import one_step
 from maskwell.inference.likelihood.report_rows import Rows, rows_of
 from maskwell.inference.simplex import project
 from maskwell.reports.tally import Tally
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 from maskwell.tables.labels import shown
 
 Kind = Literal["wald", "profile", "bootstrap"]

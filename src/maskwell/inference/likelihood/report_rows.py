@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
-from maskwell.sampling.plans import Packed
+from maskwell.sampling.samplers import Packed
 
 Array = NDArray[Any]
 

@@ -6,21 +6,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from maskwell.sampling.plans import TOTAL, WithinPlan
+from maskwell.sampling.samplers import TOTAL, WithinSampler
 from maskwell.tables.codes import Ints
 
 
-def move_plan(starts: Ints, counts: Ints, theta: Fraction) -> WithinPlan:
-    """The plan for blocks that start at ``starts``, of cells with these frequencies."""
+def move_sampler(starts: Ints, counts: Ints, theta: Fraction) -> WithinSampler:
+    """The sampler of blocks that start at ``starts``, of cells with these frequencies."""
     sizes = np.diff(starts)
     by_count = {int(t): _stay(theta, int(t)) for t in np.unique(counts)}
     stay = np.array([by_count[int(t)] for t in counts], np.uint64)
-    return WithinPlan(
+    return WithinSampler(
         np.repeat(starts[:-1], sizes).astype(np.uint32), np.repeat(sizes - 1, sizes).astype(np.uint64), stay
     )
 
 
-def drawn_theta(moves: WithinPlan, counts: Ints, starts: Ints) -> Fraction:
+def drawn_theta(moves: WithinSampler, counts: Ints, starts: Ints) -> Fraction:
     """θ as it is drawn, read from the sampler's integers: how many records leave a cell on average, the same for all.
 
     The audit is of moves to every other cell of a block alike, so that nothing else may be drawn.

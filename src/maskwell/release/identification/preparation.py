@@ -14,11 +14,11 @@ from maskwell.errors import DataError
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
 from maskwell.release.identification.block_forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
 from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
-from maskwell.release.identification.moves import drawn_theta, move_plan
+from maskwell.release.identification.moves import drawn_theta, move_sampler
 from maskwell.release.identification.theta import least_cells, read_limit, theta_for
 from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
 from maskwell.risk.frequencies import Cells, cross_classify, group
-from maskwell.sampling.plans import WithinPlan
+from maskwell.sampling.samplers import WithinSampler
 from maskwell.tables.codes import Coded, Ints
 from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of, settle
@@ -96,9 +96,9 @@ class Setup:
         return (*keys, *self.request.along)
 
     @cached_property
-    def moves(self) -> WithinPlan:
+    def moves(self) -> WithinSampler:
         """How the records of the blocks are drawn."""
-        return move_plan(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
+        return move_sampler(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
 
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block, as it is drawn; blocks of equal composition are computed once."""

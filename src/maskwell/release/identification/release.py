@@ -22,7 +22,7 @@ from maskwell.release.identification.variance import added_variance
 from maskwell.release.rows import read_ids, with_rows
 from maskwell.release.staying_columns import Staying, staying_columns
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import draw
+from maskwell.sampling.samplers import draw
 from maskwell.tables.codes import Ints
 from maskwell.tables.encoded import EncodedTable
 

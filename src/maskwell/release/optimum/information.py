@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from maskwell.demands import LDP
-from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.errors import DesignError
 from maskwell.plain_text import visible_lines
 from maskwell.release.optimum import staircase
 from maskwell.release.optimum.branch_and_bound import search
 from maskwell.release.optimum.relaxation import information
 from maskwell.release.optimum.vertices import Vector, families
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import Label, as_labels
 
 _SUM_TOLERANCE = 1e-6

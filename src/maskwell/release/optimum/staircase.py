@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from maskwell.errors import DesignError
 from maskwell.release.optimum.relaxation import relative_entropy
 from maskwell.release.optimum.vertices import Vector
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 
 MOST_CATEGORIES = 14
 # Rows rarer than this are left to the rounding of the others.

@@ -23,7 +23,7 @@ from maskwell.release.pram.variance import added_variance
 from maskwell.release.rows import read_ids, with_rows
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import draw
+from maskwell.sampling.samplers import draw
 from maskwell.tables.codes import Coded, Ints
 from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of, settle
@@ -321,7 +321,7 @@ def _draw(step: Step, held: _Held, table: Any, chance: tuple[bytes | None, Any, 
             source = Source(key, own, seed, f" pram step {number} stratum {h} stage {s}")
             stream = source.stream(fingerprint, len(rows))
             codes = new[rows].astype(np.uint32)
-            new[rows] = draw(part.plan, len(rows), _reader(codes), stream)
+            new[rows] = draw(part.sampler, len(rows), _reader(codes), stream)
             randomness = stream.randomness
     return _Drawn(new, int((new != truth).sum()), randomness)
 

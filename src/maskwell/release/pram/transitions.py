@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
-from maskwell.sampling.plans import TOTAL, RowPlan
+from maskwell.sampling.samplers import TOTAL, RowSampler
 
 LARGEST_TOTAL = 1 << 63
 """Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
@@ -66,9 +66,9 @@ class Stage:
         return [Fraction(int(row.astype(object) @ whole), denominator) for row in self.weights]
 
     @cached_property
-    def plan(self) -> RowPlan:
+    def sampler(self) -> RowSampler:
         """How it is sampled."""
-        return RowPlan(self.weights, self.totals, _WORDS)
+        return RowSampler(self.weights, self.totals, _WORDS)
 
 
 def stage(weights: Any) -> Stage:

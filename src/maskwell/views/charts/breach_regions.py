@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.auditing import Audit, BreachRegion, demand_curves
-from maskwell.breach_bound import BreachCurve
 from maskwell.demands import BetaFactor, Demand, InformationPrivacy, RhoPrivacy
+from maskwell.demands.breach_bound import BreachCurve
 from maskwell.views.charts import style
 from maskwell.views.wording import percent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.microdata.spss_dictionary import is_sound
+from maskwell.microdata.labelled.spss_dictionary import is_sound
 
 # A cell takes a byte or more; in SPSS files bytes may be compressed, by a factor of a thousand at most.
 _CELLS_PER_BYTE = {"dta": 1, "sav": 2000}

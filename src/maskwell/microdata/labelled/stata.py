@@ -9,12 +9,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.microdata.dates import from_dates, from_moments, from_times, to_dates, to_moments
-from maskwell.microdata.labelled import labelled, whole
+from maskwell.microdata.labelled.dates import from_dates, from_moments, from_times, to_dates, to_moments
+from maskwell.microdata.labelled.outgoing import Clock, Outgoing, outgoing
+from maskwell.microdata.labelled.readstat import parse
+from maskwell.microdata.labelled.stata_file import STORAGE, Column, write_file
+from maskwell.microdata.labelled.value_labels import labelled, whole
 from maskwell.microdata.model import Microdata, Variable
-from maskwell.microdata.outgoing import Clock, Outgoing, outgoing
-from maskwell.microdata.readstat import parse
-from maskwell.microdata.stata_file import STORAGE, Column, write_file
 
 # Stata's own numbers for missing values of type double: . is 2^1023, and .a to .z follow.
 _MISSING, _STEP = 2.0**1023, 2.0**1011

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 import narwhals.stable.v2 as nw
 
 from maskwell.errors import DataError
-from maskwell.microdata.dates import from_dates, from_moments, from_times, to_dates, to_moments
-from maskwell.microdata.labelled import labelled, whole
+from maskwell.microdata.labelled.dates import from_dates, from_moments, from_times, to_dates, to_moments
+from maskwell.microdata.labelled.outgoing import Clock, Outgoing, outgoing
+from maskwell.microdata.labelled.readstat import parse
+from maskwell.microdata.labelled.value_labels import labelled, whole
 from maskwell.microdata.model import Microdata, Variable
-from maskwell.microdata.outgoing import Clock, Outgoing, outgoing
-from maskwell.microdata.readstat import parse
 from maskwell.whole_files import system_path
 
 _ORIGIN, _DAY = "1582-10-14", 86400.0

@@ -9,12 +9,12 @@ import numpy as np
 
 from maskwell.demands import AverageSecurity, Demand
 from maskwell.designs.channels.table import refuse_many_weights
-from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import integer_matrix, refuse_long_denominator
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, written_fraction
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import as_labels, shown
 
 _WITHHELD = "(withheld)"

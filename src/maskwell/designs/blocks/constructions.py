@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.finite_fields import Elements, Field, add, field
+from maskwell.designs.blocks.finite_fields import Elements, Field, add, field
 
 Members = NDArray[np.bool_]
 

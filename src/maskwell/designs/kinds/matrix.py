@@ -13,7 +13,7 @@ from maskwell.designs.base import Design
 from maskwell.designs.channels import TableChannel
 from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.errors import DesignError
-from maskwell.sampling.plans import TOTAL, RowPlan
+from maskwell.sampling.samplers import TOTAL, RowSampler
 from maskwell.tables.labels import Label, as_labels, check_reports
 
 
@@ -49,8 +49,8 @@ class MatrixDesign(Design):
         return TableChannel(self.k, self.name, np.array(self.weights, dtype=object), self.total)
 
     @cached_property
-    def plan(self) -> RowPlan:
-        return RowPlan.of_design(self.channel.weights, self.total)
+    def sampler(self) -> RowSampler:
+        return RowSampler.of_design(self.channel.weights, self.total)
 
     def report_labels(self) -> list[Any]:
         return list(self.reports)

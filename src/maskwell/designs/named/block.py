@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from maskwell.demands import LocalDiversity
 from maskwell.designs.base import Design, Matrix, Vector
-from maskwell.designs.block_catalogue import BlockEntry, catalogue, fewest_blocks
-from maskwell.designs.blocks import BlockDesign, Members
+from maskwell.designs.blocks.catalogue import BlockEntry, catalogue, fewest_blocks
+from maskwell.designs.kinds.blocks import BlockDesign, Members
+from maskwell.designs.named.symmetric import Categories, Number, _claim, minimax_size
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import split_at_parity
-from maskwell.designs.symmetric import Categories, Number, _claim, minimax_size
 from maskwell.errors import DesignError
 from maskwell.exact import fraction
 from maskwell.limits import MATRIX_CELLS
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import Label, as_labels
 
 # Where the best size does not fit, a report that is one bit shorter is worth so much of the added variance.

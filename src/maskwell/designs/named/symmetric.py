@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from maskwell.demands import LDP, BetaFactor, Demand, LocalDiversity
+from maskwell.designs.kinds.subsets import SubsetDesign, refuse_many_for_sets
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import always_inside, split_at_parity
-from maskwell.designs.subsets import SubsetDesign, refuse_many_for_sets
 from maskwell.errors import DesignError
 from maskwell.exact import fraction
-from maskwell.sampling.plans import TOTAL
+from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import as_labels
 
 Categories = Iterable[Any] | int

@@ -27,7 +27,15 @@ from maskwell.designs.codecs import SetCodec
 from maskwell.designs.scores import SUM_TOLERANCE
 from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError, EstimationError
-from maskwell.sampling.plans import MOST_CATEGORIES, TOTAL, CopyPlan, Packed, Plan, SinglePlan, SubsetPlan
+from maskwell.sampling.samplers import (
+    MOST_CATEGORIES,
+    TOTAL,
+    CopySampler,
+    Packed,
+    Sampler,
+    SingleSampler,
+    SubsetSampler,
+)
 from maskwell.tables.labels import as_labels, shown
 
 
@@ -80,10 +88,10 @@ class SubsetDesign(Design):
         return SetCodec(self.categories, self.report_labels, self.channel)
 
     @cached_property
-    def plan(self) -> Plan:
+    def sampler(self) -> Sampler:
         if self.sizes == (1,):
-            return SinglePlan(self.k, self.inside[0]) if self.outside[0] else CopyPlan(self.k)
-        return SubsetPlan(self.k, self.sizes, self.inside, self.outside)
+            return SingleSampler(self.k, self.inside[0]) if self.outside[0] else CopySampler(self.k)
+        return SubsetSampler(self.k, self.sizes, self.inside, self.outside)
 
     def report_labels(self) -> list[Any]:
         self.channel.refuse_large("report_labels()")

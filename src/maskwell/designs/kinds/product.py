@@ -26,7 +26,7 @@ from maskwell.designs.scores import SUM_TOLERANCE
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.limits import MOST_CATEGORIES
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.plans import Packed, Plan
+from maskwell.sampling.samplers import Packed, Sampler
 from maskwell.tables.frames import native_columns
 from maskwell.tables.matching import Missing
 
@@ -71,13 +71,13 @@ class ProductDesign(Design):
 
     @cached_property
     def codec(self) -> JointCodec:
-        empties = tuple(part.plan.empty(0) for part in self.parts)
+        empties = tuple(part.sampler.empty(0) for part in self.parts)
         parts = tuple(part.codec for part in self.parts)
         return JointCodec(self.categories, self.report_labels, self.channel, parts=parts, empties=empties)
 
     @cached_property
-    def plan(self) -> Plan:
-        return ProductPlan(sum(self.codec.widths))
+    def sampler(self) -> Sampler:
+        return ProductSampler(sum(self.codec.widths))
 
     def report_labels(self) -> list[Any]:
         self.channel.refuse_large("report_labels()")
@@ -91,7 +91,7 @@ class ProductDesign(Design):
         """The packed reports of each variable."""
         return self.codec.split(packed)
 
-    # Masking: each variable by its own plan and from its own words.
+    # Masking: each variable by its own sampler and from its own words.
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         from maskwell.reports import Reports
@@ -302,8 +302,8 @@ class ProductScores(Scores):
 
 
 @dataclass(frozen=True)
-class ProductPlan:
-    """How wide a joint report is; the parts are drawn by their own plans."""
+class ProductSampler:
+    """How wide a joint report is; the parts are drawn by their own samplers."""
 
     n_bytes: int
     width = 0

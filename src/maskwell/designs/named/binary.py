@@ -7,8 +7,8 @@ from math import comb, lcm
 from typing import Any
 
 from maskwell.designs.base import Design
-from maskwell.designs.explicit import build
-from maskwell.designs.matrix import MatrixDesign
+from maskwell.designs.kinds.matrix import MatrixDesign
+from maskwell.designs.named.matrices import build
 from maskwell.designs.registry import named
 from maskwell.errors import DesignError
 from maskwell.exact import fraction

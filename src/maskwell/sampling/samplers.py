@@ -1,4 +1,4 @@
-"""A sampling plan binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
+"""A sampler binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 Packed = NDArray[Any]
 
 
-class Plan(Protocol):
+class Sampler(Protocol):
     """How one design's reports are drawn: ``width`` words a record, ``run`` fills packed reports."""
 
     @property
@@ -40,7 +40,7 @@ def code_type(n_codes: int) -> type[np.unsignedinteger[Any]]:
 
 
 @dataclass(frozen=True)
-class CopyPlan:
+class CopySampler:
     """The report is the truth."""
 
     k: int
@@ -54,7 +54,7 @@ class CopyPlan:
 
 
 @dataclass(frozen=True)
-class SinglePlan:
+class SingleSampler:
     """The truth with probability ``stay / 2^64``, else one of the other categories."""
 
     k: int
@@ -71,10 +71,10 @@ class SinglePlan:
 
 
 @dataclass(frozen=True, eq=False)
-class WithinPlan:
+class WithinSampler:
     """The truth j with probability ``stay[j] / 2^64``, else another category of its block, a range of categories.
 
-    The rule of ``SinglePlan`` within each block, without a kernel: few records of a file are in a block, and loading
+    The rule of ``SingleSampler`` within each block, without a kernel: few records of a file are in a block, and loading
     the compiled ones takes longer than drawing a million of them.
     """
 
@@ -139,7 +139,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubsetPlan:
+class SubsetSampler:
     """A size and whether the truth is inside, by integer weights that sum to 2^64; then a uniform set."""
 
     k: int
@@ -182,7 +182,7 @@ class SubsetPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class RowPlan:
+class RowSampler:
     """A row of an explicit matrix: ``weights[report, truth]`` out of ``totals[truth]``, each at most 2^64."""
 
     weights: NDArray[Any]
@@ -191,7 +191,7 @@ class RowPlan:
 
     @classmethod
     def of_design(cls, weights: NDArray[Any], total: int) -> Self:
-        """The plan of a matrix whose columns have one total."""
+        """The sampler of a matrix whose columns have one total."""
         # A total that is small beside 2^64 hardly ever rejects; a large one may reject every other number.
         return cls(weights, [total] * weights.shape[1], 2 if total == TOTAL or total < 1 << 40 else 16)
 
@@ -225,7 +225,7 @@ class RowPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockPlan:
+class BlockSampler:
     """One of the blocks that hold the truth with probability ``inside / 2^64``, else one of the others.
 
     ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then those that do not, each as its report.
@@ -257,19 +257,19 @@ def worker_count(n: int) -> int:
     return 1 if n < _THREAD_ABOVE else min(8, cores)
 
 
-def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
+def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
     """Reports of ``n`` records; ``truth_of(start, stop)`` gives their category codes."""
-    out = plan.empty(n)
-    chunk = max(64, _CHUNK_WORDS // max(plan.width, 1) // 16 * 16)
+    out = sampler.empty(n)
+    chunk = max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
 
     def mask_chunk(start: int) -> None:
         truth = truth_of(start, min(start + chunk, n))
         reports = out[start : start + chunk]
         exhausted = np.zeros(len(truth), np.uint8)
-        words, stride = stream.slots(start, truth, plan.width)
-        plan.run(truth, words, stride, reports, exhausted)
+        words, stride = stream.slots(start, truth, sampler.width)
+        sampler.run(truth, words, stride, reports, exhausted)
         for i in np.flatnonzero(exhausted.view(np.bool_)):
-            _repeat(plan, start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
+            _repeat(sampler, start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
 
     def mask_chunks(starts: range) -> None:
         for start in starts:
@@ -286,11 +286,11 @@ def draw(plan: Plan, n: int, truth_of: Callable[[int, int], Codes], stream: Stre
     return out
 
 
-def _repeat(plan: Plan, record: int, truth: Codes, stream: Stream, out: Packed) -> None:
+def _repeat(sampler: Sampler, record: int, truth: Codes, stream: Stream, out: Packed) -> None:
     """Draw one record again with longer and longer slots until it needs no more words."""
-    extra, exhausted = max(plan.width, 16), np.ones(1, np.uint8)
+    extra, exhausted = max(sampler.width, 16), np.ones(1, np.uint8)
     while exhausted[0]:
         exhausted[0] = 0
-        words = stream.longer_slot(record, int(truth[0]), plan.width, extra)
-        plan.run(truth, words, len(words), out, exhausted)
+        words = stream.longer_slot(record, int(truth[0]), sampler.width, extra)
+        sampler.run(truth, words, len(words), out, exhausted)
         extra *= 2

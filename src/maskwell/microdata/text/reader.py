@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.microdata.csv_cells import CsvCells
 from maskwell.microdata.model import Microdata, Variable, unquoted
+from maskwell.microdata.text.cells import CsvCells
 
 _NUMBER = r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
 _WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"

@@ -26,12 +26,12 @@ from maskwell.designs.base import Design, Matrix, Method, Scores
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Exact
 from maskwell.designs.codecs import Codec
+from maskwell.designs.kinds.subsets import SubsetDesign
+from maskwell.designs.named.symmetric import direct, local_diversity, minimax
 from maskwell.designs.scores import InclusionScores, TableScores
-from maskwell.designs.subsets import SubsetDesign
-from maskwell.designs.symmetric import direct, local_diversity, minimax
 from maskwell.errors import DesignError, EstimationError
 from maskwell.limits import MATRIX_CELLS
-from maskwell.sampling.plans import TOTAL, BlockPlan, code_type
+from maskwell.sampling.samplers import TOTAL, BlockSampler, code_type
 from maskwell.tables.labels import Label, as_labels
 
 Members = NDArray[np.bool_]
@@ -200,11 +200,11 @@ class BlockDesign(Design):
         return [next(iter(s)) for s in sets] if self.block_size == 1 and not self.embedded else list(sets)
 
     @cached_property
-    def plan(self) -> BlockPlan:
+    def sampler(self) -> BlockSampler:
         # Copies of a block are listed side by side; a stable sort puts those that hold the truth first.
         listed = np.repeat(np.arange(len(self.blocks), dtype=code_type(len(self.blocks))), self.copies)
         order = np.argsort(~self.members[listed].T, axis=1, kind="stable")
-        return BlockPlan(self.counts[1], self.inside, listed[order])
+        return BlockSampler(self.counts[1], self.inside, listed[order])
 
     # Estimating.
 

@@ -14,9 +14,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs import block_constructions as build
-from maskwell.designs.block_constructions import Members
-from maskwell.designs.finite_fields import prime_powers
+from maskwell.designs.blocks import constructions as build
+from maskwell.designs.blocks.constructions import Members
+from maskwell.designs.blocks.finite_fields import prime_powers
 
 
 @dataclass(frozen=True)

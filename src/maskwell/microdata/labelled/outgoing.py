@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.microdata.labelled import whole_codes
+from maskwell.microdata.labelled.value_labels import whole_codes
 from maskwell.microdata.model import Microdata, Variable
 
 

@@ -12,8 +12,7 @@ Limits are rounded towards more privacy, and ``holds_for`` compares exact fracti
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from decimal import Context, Decimal
 from fractions import Fraction
 from operator import index
@@ -21,14 +20,10 @@ from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from maskwell.breach_bound import BreachCurve, BreachCurveBound
 from maskwell.errors import DemandError
-from maskwell.exact import exp_above, exp_below, float_below, fraction, stored_fraction
-from maskwell.limits import MOST_BREAKPOINTS
+from maskwell.exact import exp_above, exp_below, float_below, fraction
 
 Number: TypeAlias = int | float | Fraction
-
-_NUDGE = 1e-10
 
 
 class Judged(Protocol):
@@ -66,7 +61,7 @@ class Demand(ABC):
 
     def describe(self) -> str:
         """The demand in a few words, for summaries and error messages."""
-        return f"{self.title} with " + ", ".join(f"{k} = {_shown(v)}" for k, v in self._parameters().items())
+        return f"{self.title} with " + ", ".join(f"{k} = {shown_number(v)}" for k, v in self._parameters().items())
 
     def to_dict(self) -> dict[str, object]:
         """The demand as JSON can hold it; ``demand_from_dict`` reads it back."""
@@ -74,7 +69,7 @@ class Demand(ABC):
         return {"kind": self.kind, **stored}
 
 
-def _shown(value: Number) -> str:
+def shown_number(value: Number) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
@@ -102,7 +97,7 @@ class LDP(Demand):
     def __post_init__(self) -> None:
         if not 0 < _settle(self, "epsilon") <= 10_000:
             raise DemandError(
-                f"LDP needs 0 < epsilon <= 10000; got {_shown(self.epsilon)}. Zero would mean reports that "
+                f"LDP needs 0 < epsilon <= 10000; got {shown_number(self.epsilon)}. Zero would mean reports that "
                 "ignore the truth, thousands no protection; values from 0.1 to 5 are usual.",
                 parameter="epsilon",
             )
@@ -135,7 +130,7 @@ def _below_exp(value: Fraction, exponent: Fraction) -> bool:
         digits *= 2
 
 
-class _ParityDemand(Demand):
+class ParityDemand(Demand):
     """A demand that holds exactly when parity is at most its bound."""
 
     def holds_for(self, design: Judged) -> bool:
@@ -143,7 +138,7 @@ class _ParityDemand(Demand):
 
 
 @dataclass(frozen=True)
-class BetaFactor(_ParityDemand):
+class BetaFactor(ParityDemand):
     """No belief about a respondent grows or shrinks by more than the factor beta: parity at most beta."""
 
     beta: Number
@@ -153,7 +148,7 @@ class BetaFactor(_ParityDemand):
     def __post_init__(self) -> None:
         if not _settle(self, "beta") > 1:
             raise DemandError(
-                f"BetaFactor needs beta > 1; got {_shown(self.beta)}. "
+                f"BetaFactor needs beta > 1; got {shown_number(self.beta)}. "
                 "With beta = 1 reports could tell nothing; try beta = 2 or more.",
                 parameter="beta",
             )
@@ -163,7 +158,7 @@ class BetaFactor(_ParityDemand):
 
 
 @dataclass(frozen=True)
-class RhoPrivacy(_ParityDemand):
+class RhoPrivacy(ParityDemand):
     """No belief below rho1 may rise above rho2, and none above rho2 may fall below rho1.
 
     Holds exactly when parity is at most rho2 (1 - rho1) / (rho1 (1 - rho2)) (Chai & Nayak 2018, eq. 1.6).
@@ -177,8 +172,8 @@ class RhoPrivacy(_ParityDemand):
     def __post_init__(self) -> None:
         if not 0 < _settle(self, "rho1") < _settle(self, "rho2") < 1:
             raise DemandError(
-                f"RhoPrivacy needs 0 < rho1 < rho2 < 1; got rho1 = {_shown(self.rho1)}, rho2 = "
-                f"{_shown(self.rho2)}. Both are probabilities, the smaller first, as in RhoPrivacy(0.1, 0.5).",
+                f"RhoPrivacy needs 0 < rho1 < rho2 < 1; got rho1 = {shown_number(self.rho1)}, rho2 = "
+                f"{shown_number(self.rho2)}. Both are probabilities, the smaller first, as in RhoPrivacy(0.1, 0.5).",
                 parameter="rho1",
             )
 
@@ -201,7 +196,7 @@ class AverageSecurity(Demand):
     def __post_init__(self) -> None:
         if not 1 < _settle(self, "phi") < 2:
             raise DemandError(
-                f"AverageSecurity needs 1 < phi < 2; got {_shown(self.phi)}. "
+                f"AverageSecurity needs 1 < phi < 2; got {shown_number(self.phi)}. "
                 "At 1 reports tell nothing and at 2 every design qualifies; try phi = 1.5.",
                 parameter="phi",
             )
@@ -237,125 +232,3 @@ class LocalDiversity(Demand):
 
     def holds_for(self, design: Judged) -> bool:
         return design.diversity() >= self.l
-
-
-@dataclass(frozen=True)
-class InformationPrivacy(_ParityDemand):
-    r"""A belief ``a`` about a respondent may only move to between ``lower(a)`` and ``upper(a)``.
-
-    Both curves are non-decreasing functions of one float with 0 <= lower(a) <= a <= upper(a) <= 1. The demand
-    holds exactly when parity is at most (Chai & Nayak 2018, eq. 3.3 and Theorem 3.1)
-
-    .. math:: B(h) = \inf_{0<p<1} \frac{1-p}{p}\,\frac{h(p)}{1-h(p)}, \qquad
-              h(a) = \min\{h_u(a),\, 1 - h_l(1-a)\}.
-
-    The bound returned is at least 1 and never above B(h). It is within 1e-9 of B(h), relatively, for smooth
-    curves and declared jumps, up to bounds of about 200; lower than that where round-off or a slow
-    approach to a limit hides the curve. Evaluations alone cannot prove such a bound (a ratio that is the same
-    everywhere, as for LDP, could dip between any two points), so some regularity is assumed:
-
-    - both curves are non-decreasing, which is checked wherever they are evaluated, and computed to within
-      four units in the last place;
-    - jumps are listed in ``breakpoints`` (a jump of ``lower`` at b as b or as 1 - b);
-    - between neighbours on a grid with steps of 1/256 in log-odds (1/2 where a < 1e-5), refined near the
-      infimum, the log-odds of the curve are not below all three of: the chord, the line that continues the
-      step before, and the line that continues the step after. Curvature that changes sign at most once in
-      three steps is enough. Cells that are narrow enough are proven by monotonicity alone;
-    - below a = 1e-300, and near 1 from about 1e-3 on, where 1 - upper(a) begins to drown in round-off, the
-      ratio is continued to its limit, as a power series in 1 - a; a slower approach lowers the bound where
-      it shows. A curve that evaluates to less than a at tiny a is treated near 0 as near 1: written
-      ``a * (2 - a)`` instead of ``1 - (1 - a) ** 2`` it is followed all the way.
-
-    >>> demand = InformationPrivacy(lambda a: a / 2, lambda a: min(1, 2 * a))
-    >>> 2 * (1 - 1e-9) < demand.parity_bound <= 2
-    True
-    """
-
-    lower: BreachCurve
-    upper: BreachCurve
-    breakpoints: tuple[float, ...] = ()
-    _bound: float = field(init=False, repr=False, compare=False)
-    kind = "information"
-    title = "information privacy"
-
-    def __post_init__(self) -> None:
-        for name in ("lower", "upper"):
-            if not callable(getattr(self, name)):
-                raise DemandError(
-                    f"InformationPrivacy: {name} must be a function of one number; got "
-                    f"{type(getattr(self, name)).__name__}. Pass for example lower=lambda a: a / 2."
-                )
-        try:
-            points = tuple(float(point) for point in np.atleast_1d(np.asarray(self.breakpoints, dtype=float)))
-        except (TypeError, ValueError):
-            points = (math.nan,)
-        if len(points) > MOST_BREAKPOINTS:
-            raise DemandError(
-                f"InformationPrivacy: breakpoints may be {MOST_BREAKPOINTS:,} at most; got {len(points):,}. List jumps "
-                "only, not the points of a curve.",
-                parameter="breakpoints",
-            )
-        if not all(1e-12 <= point <= 1 - 1e-12 for point in points):
-            raise DemandError(
-                f"InformationPrivacy: breakpoints must lie strictly between 0 and 1 (by 1e-12); got "
-                f"{self.breakpoints!r}. List the places where lower or upper jumps, as in breakpoints=(0.1,).",
-                parameter="breakpoints",
-            )
-        object.__setattr__(self, "breakpoints", points)
-        edges = sorted({0.0, 1.0, *points, *(1 - point for point in points)})
-        # The ratio grows with h, so the infimum for a minimum of two curves is the smaller of two infima.
-        excess = min(
-            BreachCurveBound(self.upper, "upper").infimum(edges), BreachCurveBound(self.lower, "lower").infimum(edges)
-        )
-        bound = math.inf if excess == math.inf else max(1.0, math.exp(min(excess, 709)) * (1 - _NUDGE))
-        object.__setattr__(self, "_bound", bound)
-
-    def exact_bound(self) -> Fraction | float:
-        return self._bound if self._bound == math.inf else Fraction(self._bound)
-
-    def describe(self) -> str:
-        return f"{self.title} with parity at most {_shown(self._bound)}"
-
-    def to_dict(self) -> dict[str, object]:
-        """The proven bound, which says the same about designs; the two functions cannot be stored."""
-        return {"kind": self.kind, "parity_bound": None if self._bound == math.inf else self._bound}
-
-
-_KINDS: dict[str, type[Demand]] = {
-    demand.kind: demand for demand in (LDP, BetaFactor, RhoPrivacy, AverageSecurity, LocalDiversity)
-}
-
-
-def demand_from_dict(stored: object) -> Demand:
-    """The demand that ``to_dict`` stored.
-
-    An ``InformationPrivacy`` comes back as the ``BetaFactor`` with its bound: the same demand on designs.
-    (With a bound of 1, or none, there is no such factor: it comes back with the plainest curves that fit.)
-
-    >>> demand_from_dict(RhoPrivacy(Fraction(1, 10), 0.5).to_dict())
-    RhoPrivacy(rho1=Fraction(1, 10), rho2=0.5)
-    """
-    parameters = dict(stored) if isinstance(stored, Mapping) else {}
-    kind = parameters.pop("kind", None)
-    if kind == InformationPrivacy.kind and set(parameters) == {"parity_bound"}:
-        bound = parameters["parity_bound"]
-        if bound is None:
-            return InformationPrivacy(lambda a: 0.0, lambda a: 1.0)
-        if bound == 1:
-            return InformationPrivacy(lambda a: a, lambda a: a)
-        return BetaFactor(_restored(bound))
-    demand = _KINDS.get(kind) if isinstance(kind, str) else None
-    if demand is None or set(parameters) != {item.name for item in fields(demand)}:  # type: ignore[arg-type]
-        raise DemandError(
-            f"kind {kind!r} with parameters {sorted(parameters)} is no stored demand; use what to_dict() "
-            f"returned, of kind {', '.join([*_KINDS, InformationPrivacy.kind])}."
-        )
-    return demand(**{name: _restored(value) for name, value in parameters.items()})
-
-
-def _restored(value: object) -> Number:
-    if isinstance(value, str):
-        return stored_fraction(value, "a stored demand", DemandError)
-    if type(value) not in (int, float):
-        raise DemandError(f"a stored demand holds a {type(value).__name__} instead of a number.")
-    return value  # type: ignore[return-value]

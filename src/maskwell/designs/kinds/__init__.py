@@ -1,0 +1,1 @@
+"""The kinds of design, one file each: a channel, a codec, a sampler and a stored form."""

@@ -1,0 +1,1 @@
+"""CSV files: cells as they are spelled."""
