@@ -85,7 +85,7 @@ import numpy as np
 import maskwell as mw
 d = mw.designs
 half = [[Fraction(1 + (i == j), 51) for j in range(50)] for i in range(50)]
-from maskwell.cli.inputs import parameters_from
+from maskwell.cli.shared.design_options import parameters_from
 def number_of(text):
     return d.warner(truth_prob=parameters_from(["x=" + text])["x"])
 for request in json.loads(sys.stdin.read()):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.cli.compare import _columns, _parts
+from maskwell.cli.commands.compare import _columns, _parts
 from tests.cli.runs import Run, assert_refused
 from tests.page_reader import assert_needs_no_network
 

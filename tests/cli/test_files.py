@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.cli.answers import Answers
+from maskwell.tables.answers import Answers
 from maskwell.tables.files import open_columns
 from maskwell.tables.matching import read_column
 from tests.cli.runs import Run, assert_refused

@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 import maskwell as mw
-from maskwell.cli import app
+from maskwell.cli.program import app
 from tests.cli.runs import SECRET, Run, assert_refused
 
 COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ def test_an_unforeseen_error_does_not_show_its_message(run: Run, files: Path, mo
     def broken(*args: object) -> None:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setattr("maskwell.cli.answers.Answers.read", broken)
+    monkeypatch.setattr("maskwell.tables.answers.Answers.read", broken)
     ran = run("mask", "answers.csv", "-c", "colour", "-d", "design.json", "-o", "o.parquet")
     assert (ran.code, ran.out) == (70, b"")
     assert "RuntimeError" in ran.err

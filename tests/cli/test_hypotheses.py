@@ -8,9 +8,9 @@ import pytest
 
 import maskwell as mw
 from maskwell.advice import Advice, Setting
-from maskwell.cli.estimate import estimate as estimate_command
-from maskwell.cli.hypotheses import hypothesis
-from maskwell.cli.options import in_options, options_of, said, said_lines
+from maskwell.cli.commands.estimate import estimate as estimate_command
+from maskwell.cli.commands.test import hypothesis
+from maskwell.cli.shared.option_names import in_options, options_of, said, said_lines
 from maskwell.errors import EstimationError
 from maskwell.inference.summary import summary_lines
 from tests.cli.runs import Run, assert_refused

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import maskwell as mw
-from maskwell.cli.options import in_options, options_of
-from maskwell.cli.plan import plan
-from maskwell.cli.release import release
+from maskwell.cli.commands.plan import plan
+from maskwell.cli.commands.release import release
+from maskwell.cli.shared.option_names import in_options, options_of
 from tests.cli.runs import Run, assert_refused
 
 TABLE = {"sex": ["f", "m"] * 20, "age": list(range(20, 60)), "area": ["n", "s"] * 20}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maskwell.cli.output import CommandError
+from maskwell.cli.shared.output import CommandError
 from maskwell.errors import MaskwellError
 from maskwell.input_files import read_whole
 from maskwell.release import BlockComparison, PramRelease, Release, ReleasePlan

@@ -1,24 +1,24 @@
-"""``maskwell audit`` and ``maskwell designs``: what a design gives, and which designs there are."""
+"""``maskwell audit``: what privacy a design really gives."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from maskwell.cli.inputs import (
+from maskwell.cli.shared.design_options import (
     CategoriesOption,
     CountOption,
     NameOption,
     SetOption,
+    about,
     declared_categories,
     load_design,
     named_design,
 )
-from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, save
-from maskwell.cli.pages import HtmlOption, PriorOption, check_page, prior_from
-from maskwell.designs import DESIGNS, Design
-from maskwell.designs.claims import checked_parameters
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
+from maskwell.designs import Design
 
 _CODEBOOKS = (".md", ".json")
 
@@ -114,44 +114,3 @@ def _explain(design: Design, audience: Audience, json: bool) -> None:
         emit_json({"design": about(design), "audience": audience.value, "sentences": sentences})
     else:
         typer.echo("\n".join(sentences).encode())
-
-
-def about(design: Design) -> dict[str, Any]:
-    """A design in short, for programs."""
-    return {
-        "name": design.name,
-        "kind": design.kind,
-        "k": design.k,
-        "parameters": checked_parameters(design),
-        "demand": design.demand.to_dict() if design.demand else None,
-        "fingerprint": design.fingerprint,
-    }
-
-
-def designs(json: JsonOption = False) -> None:
-    """List the named designs and their sources.
-
-    \b
-    Examples:
-      maskwell designs
-      maskwell designs --json
-    """
-    import inspect
-
-    from maskwell.designs.registry import REFERENCES
-
-    listed = [
-        {
-            "name": name,
-            "summary": entry.summary.replace("``", ""),
-            "parameters": [p for p in inspect.signature(entry.function).parameters if p != "categories"],
-            "references": [REFERENCES[key] for key in entry.references],
-        }
-        for name, entry in DESIGNS.items()
-    ]
-    if json:
-        emit_json(listed)
-    else:
-        from maskwell.views.terminal.tables import designs_view, show
-
-        show(designs_view(listed))

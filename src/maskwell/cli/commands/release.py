@@ -7,9 +7,9 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from maskwell.cli.inputs import number
-from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
-from maskwell.cli.output import CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.cli.shared.design_options import number
+from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.input_files import read_whole
 from maskwell.tables.encoded import EncodedTable, encoded
 
@@ -137,9 +137,9 @@ def release(
       maskwell release persons.csv --pram area --diagonal 0.9 --strata sex -o released.csv
       maskwell release persons.dta --replay plan.json --key-file secret.key --ids person -o again.dta
     """
-    from maskwell.cli.release_methods import limit, randomize, repeat
-    from maskwell.cli.release_output import as_json, as_text
-    from maskwell.cli.release_stop import look
+    from maskwell.cli.releasing.methods import limit, randomize, repeat
+    from maskwell.cli.releasing.output import as_json, as_text
+    from maskwell.cli.releasing.stops import look
     from maskwell.microdata import read
     from maskwell.microdata.labelled.code_gaps import gap_warnings
 
@@ -241,7 +241,7 @@ def _method(*options: dict[str, Any]) -> str:
 
 
 def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None) -> Any:
-    from maskwell.cli.release_methods import Chance
+    from maskwell.cli.releasing.methods import Chance
 
     if (key_file is None) != (ids is None):
         raise CommandError("--key-file and --ids go together: give both, or neither.")
@@ -254,7 +254,7 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
 def _limit(
     table: EncodedTable, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
 ) -> Any:
-    from maskwell.cli.release_methods import Limit
+    from maskwell.cli.releasing.methods import Limit
 
     columns, (within, exempt) = names_from(keys), cuts
     table.native.require(columns, "keys")
@@ -266,7 +266,7 @@ def _limit(
 def _steps(
     table: EncodedTable, pram: str | None, staying: Sequence[str | None], strata: str | None, exempt: Any
 ) -> Any:
-    from maskwell.cli.release_methods import Steps
+    from maskwell.cli.releasing.methods import Steps
 
     columns, by = names_from(pram), names_from(strata)
     table.native.require(columns, "pram")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from maskwell.cli.release_methods import Outcome
+from maskwell.cli.releasing.methods import Outcome
 from maskwell.release import Release
 from maskwell.release.attack.disclosures import Disclosures, disclosures
 

@@ -1,11 +1,8 @@
-"""``maskwell reproduce`` and ``maskwell demo``: published numbers beside ours, and a survey from end to end."""
-
-from pathlib import Path
-from typing import Annotated
+"""``maskwell reproduce``: published numbers beside ours."""
 
 import typer
 
-from maskwell.cli.output import JsonOption, emit_json, progress
+from maskwell.cli.shared.output import JsonOption, emit_json, progress
 
 MISMATCH = 1
 
@@ -31,25 +28,3 @@ def reproduce(json: JsonOption = False) -> None:
         typer.echo(published.report(comparisons))
     if any(comparison.verdict == "wrong" for comparison in comparisons):
         raise typer.Exit(MISMATCH)
-
-
-def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where the picture and the page go.")] = Path(
-        "maskwell-demo"
-    ),
-    json: JsonOption = False,
-) -> None:
-    """Take two sensitive variables from plan to estimate.
-
-    A picture and a page that show truth beside estimate are left in a folder.
-
-    \b
-    Examples:
-      maskwell demo
-      maskwell demo --folder somewhere --json
-    """
-    from maskwell.demo.run import run
-
-    result = run(folder, (lambda line: None) if json else typer.echo)
-    if json:
-        emit_json(result.as_dict())

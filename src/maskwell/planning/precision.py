@@ -21,7 +21,7 @@ class Expected:
 def expected(design: Design, n: int) -> list[Expected]:
     """The precision with n respondents, for the category and the population that fare worst."""
     from maskwell.designs import direct
-    from maskwell.planning import half_width
+    from maskwell.planning.sample_size import half_width
     from maskwell.planning.variance_lines import Lines
 
     if math.isinf(design.added_variance):

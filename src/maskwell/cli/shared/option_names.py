@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
 from maskwell.advice import Advice, Setting
-from maskwell.cli.output import CommandError
+from maskwell.cli.shared.output import CommandError
 from maskwell.errors import MaskwellError
 from maskwell.plain_text import visible, visible_lines
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.inputs import load_design
-from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, data_source
-from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.cli.shared.design_options import load_design
+from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, data_source
+from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
 
@@ -83,8 +83,9 @@ def mask(
       maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person --survey health-2026 \\
         -o reports.parquet
     """
-    from maskwell.cli.answers import Answers, RecordIds
     from maskwell.reports.files import write_reports, write_stream
+    from maskwell.sampling.id_column import RecordIds
+    from maskwell.tables.answers import Answers
     from maskwell.tables.files import open_columns
 
     _refuse_contradictions(data, design, output, json)

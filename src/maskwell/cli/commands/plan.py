@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli import precision
-from maskwell.cli.inputs import (
+from maskwell.cli.shared.design_options import (
     CategoriesOption,
     CountOption,
     NameOption,
@@ -19,10 +18,11 @@ from maskwell.cli.inputs import (
     demand_from,
     named_design,
 )
-from maskwell.cli.microdata_options import DelimiterOption, EncodingOption, NaOption, data_source
-from maskwell.cli.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
-from maskwell.cli.pages import HtmlOption, check_page
+from maskwell.cli.shared.file_options import DelimiterOption, EncodingOption, NaOption, data_source
+from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.designs import Design
+from maskwell.planning import precision
 
 _MOST_FOUND = 10_000
 
@@ -156,7 +156,7 @@ def _labels(
         return declared_categories(categories, k)
     if categories is not None or k is not None:
         raise CommandError("give --categories, --k or --from, not several.")
-    from maskwell.cli.answers import distinct_labels
+    from maskwell.tables.answers import distinct_labels
     from maskwell.tables.files import open_columns
 
     with open_columns(data_source(source), [column], delimiter=delimiter, encoding=encoding) as table:

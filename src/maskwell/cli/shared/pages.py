@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from maskwell.cli.inputs import number
-from maskwell.cli.output import check_output
+from maskwell.cli.shared.design_options import number
+from maskwell.cli.shared.output import check_output
 
 HtmlOption = Annotated[
     Path | None,

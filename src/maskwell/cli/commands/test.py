@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskwell.cli.joint_files import side_by_side
-from maskwell.cli.options import options_of, said, said_lines
-from maskwell.cli.output import CommandError, JsonOption, emit_json
+from maskwell.cli.shared.joint_files import side_by_side
+from maskwell.cli.shared.option_names import options_of, said, said_lines
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest

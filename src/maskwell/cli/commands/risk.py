@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.microdata_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
-from maskwell.cli.options import options_of, said_lines
-from maskwell.cli.output import JsonOption, emit_json, progress, save
-from maskwell.cli.pages import HtmlOption, check_page
+from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
+from maskwell.cli.shared.option_names import options_of, said_lines
+from maskwell.cli.shared.output import JsonOption, emit_json, progress, save
+from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.microdata import Microdata
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from maskwell.cli.release_methods import Outcome
-from maskwell.cli.release_stop import Found
+from maskwell.cli.releasing.methods import Outcome
+from maskwell.cli.releasing.stops import Found
 from maskwell.microdata import Microdata
 from maskwell.microdata.labelled.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines

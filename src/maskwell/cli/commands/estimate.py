@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maskwell.cli.audit import about
-from maskwell.cli.joint_files import side_by_side
-from maskwell.cli.options import options_of, said_lines
-from maskwell.cli.output import (
+from maskwell.cli.shared.design_options import about
+from maskwell.cli.shared.joint_files import side_by_side
+from maskwell.cli.shared.option_names import options_of, said_lines
+from maskwell.cli.shared.output import (
     STANDARD,
     CommandError,
     JsonOption,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from maskwell.cli.inputs import (
+from maskwell.cli.shared.design_options import (
     CategoriesOption,
     CountOption,
     SetOption,
@@ -14,8 +14,8 @@ from maskwell.cli.inputs import (
     load_design,
     named_design,
 )
-from maskwell.cli.output import STANDARD, CommandError, JsonOption, emit_json, save
-from maskwell.cli.pages import HtmlOption, PriorOption, check_page, prior_from
+from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, emit_json, save
+from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import DESIGNS, Design
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.inputs import number
-from maskwell.cli.output import STANDARD, CommandError
+from maskwell.cli.shared.design_options import number
+from maskwell.cli.shared.output import STANDARD, CommandError
 from maskwell.tables.encoded import EncodedTable
 
 NaOption = Annotated[

@@ -1,0 +1,1 @@
+"""What ``maskwell release`` does and says."""
