@@ -208,7 +208,7 @@ def repository_texts() -> Iterator[tuple[Path, str]]:
     inside = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     beside = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "constraints.txt")]
     for path in sorted(inside + beside):
-        if path == Path(__file__).resolve() or "__pycache__" in path.parts or not path.exists():
+        if path == Path(__file__).resolve() or {"__pycache__", "node_modules"} & set(path.parts) or not path.exists():
             continue
         try:
             yield path.relative_to(ROOT), path.read_text(encoding="utf-8")

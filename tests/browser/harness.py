@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import http.server
 import json
@@ -38,6 +39,23 @@ def node(script: str, *arguments: object, given: str | None = None) -> Any:
     done = subprocess.run(command, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
+
+
+def npm_part(path: str) -> Path:
+    """A file of an npm package that package-lock.json pins; the packages are installed when they are first needed."""
+    stamp = HERE / "node_modules" / ".installed"
+    lock = (HERE / "package-lock.json").read_bytes()
+    # Several test processes may come here at once; one installs, the others wait and find it done.
+    with (HERE / "package-lock.json").open("rb") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_bytes() != lock:
+            npm = shutil.which("npm")
+            assert npm, "npm is missing; `make system` installs it"
+            command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+            done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr[-3000:]
+            stamp.write_bytes(lock)
+    return HERE / "node_modules" / path
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
