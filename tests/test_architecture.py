@@ -35,7 +35,18 @@ LAYERS = (
     {"sampling", "demands"},
     {"tables"},
     {"microdata"},
-    {"advice", "errors", "exact", "frames", "input_files", "limits", "plain_text", "strict_json", "whole_files"},
+    {
+        "advice",
+        "errors",
+        "exact",
+        "frames",
+        "input_files",
+        "limits",
+        "plain_json",
+        "plain_text",
+        "strict_json",
+        "whole_files",
+    },
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 # `import maskwell` reaches everything, so only the outermost layer may do it.
@@ -43,6 +54,8 @@ DEPTH["maskwell"] = 0
 
 HEAVY = {
     "altair",
+    "fastapi",
+    "httpx",
     "numba",
     "pandas",
     "polars",
@@ -51,7 +64,9 @@ HEAVY = {
     "rich",
     "scipy.optimize",
     "scipy.stats",
+    "sqlalchemy",
     "typer",
+    "uvicorn",
 }
 
 RANDOM_MODULES = ("random", "secrets", "numpy.random")

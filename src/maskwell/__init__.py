@@ -1,6 +1,6 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import designs, microdata, planning, release, risk
+from maskwell import collect, designs, microdata, planning, release, risk
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -71,6 +71,7 @@ __all__ = [
     "improve",
     "plan",
     "planning",
+    "collect",
     "microdata",
     "release",
     "risk",

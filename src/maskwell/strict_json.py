@@ -26,50 +26,58 @@ def read_json(
     if len(text) > most:
         raise error(f"{what} has {len(text):,} characters; at most {most:,} are read.")
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_without_repeats,
-            parse_int=_whole_number,
-            parse_float=_finite_number,
-            parse_constant=_no_constant if finite else float,
-        )
-        refuse_half_characters(value)
+        return strict_value(text, finite)
     except (ValueError, RecursionError) as reason:
-        why = f": {reason}" if isinstance(reason, _Refused) else ""
+        why = f": {reason}" if isinstance(reason, Refused) else ""
         raise error(f"{what} is not valid JSON{why}; write it with to_json().") from None
-    return value
 
 
-class _Refused(ValueError):
+class Refused(ValueError):
     """Why a text is refused that a lenient reader would take."""
+
+
+def strict_value(text: str | bytes | bytearray, finite: bool = True) -> Any:
+    """The value of a text: ``Refused`` where only a lenient reader takes it, another ValueError if it is no JSON.
+
+    A RecursionError where it is nested too deeply.
+    """
+    value = json.loads(
+        text,
+        object_pairs_hook=_without_repeats,
+        parse_int=_whole_number,
+        parse_float=_finite_number,
+        parse_constant=_no_constant if finite else float,
+    )
+    refuse_half_characters(value)
+    return value
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Refused("a key is given twice in one object")
+        raise Refused("a key is given twice in one object")
     return found
 
 
 def _whole_number(digits: str) -> int:
     if len(digits) > _LONGEST_NUMBER:
-        raise _Refused(f"a number has {len(digits)} digits")
+        raise Refused(f"a number has {len(digits)} digits")
     if digits == "-0":
-        raise _Refused("-0 is no whole number")
+        raise Refused("-0 is no whole number")
     return int(digits)
 
 
 def _finite_number(digits: str) -> float:
     if len(digits) > _LONGEST_NUMBER:
-        raise _Refused(f"a number has {len(digits)} characters")
+        raise Refused(f"a number has {len(digits)} characters")
     number = float(digits)
     if not math.isfinite(number):
-        raise _Refused("a number is too large")
+        raise Refused("a number is too large")
     return number
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise _Refused(f"{name} is no number of JSON")
+    raise Refused(f"{name} is no number of JSON")
 
 
 def refuse_half_characters(value: Any) -> None:

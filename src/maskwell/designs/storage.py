@@ -16,7 +16,7 @@ import numpy as np
 
 from maskwell.demands import Demand, demand_from_dict
 from maskwell.designs.base import Design
-from maskwell.designs.claims import refuse_false_claims
+from maskwell.designs.claims import checked_parameters, refuse_false_claims
 from maskwell.errors import DesignError, MaskwellError
 from maskwell.exact import stored_fraction
 
@@ -43,6 +43,18 @@ def to_document(design: Design) -> dict[str, Any]:
         "parameters": {key: stored_value(value) for key, value in design.parameters.items()},
         "demand": design.demand.to_dict() if design.demand else None,
         "weights": design.stored_weights(),
+        "fingerprint": design.fingerprint,
+    }
+
+
+def about(design: Design) -> dict[str, Any]:
+    """A design in short, for programs."""
+    return {
+        "name": design.name,
+        "kind": design.kind,
+        "k": design.k,
+        "parameters": checked_parameters(design),
+        "demand": design.demand.to_dict() if design.demand else None,
         "fingerprint": design.fingerprint,
     }
 

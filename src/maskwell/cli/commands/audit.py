@@ -11,7 +11,6 @@ from maskwell.cli.shared.design_options import (
     CountOption,
     NameOption,
     SetOption,
-    about,
     declared_categories,
     load_design,
     named_design,
@@ -19,6 +18,7 @@ from maskwell.cli.shared.design_options import (
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, save
 from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import Design
+from maskwell.designs.storage import about
 
 _CODEBOOKS = (".md", ".json")
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.design_options import about
 from maskwell.cli.shared.joint_files import side_by_side
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
@@ -96,6 +95,7 @@ def estimate(
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
     """
     from maskwell.inference import estimate as estimate_from
+    from maskwell.inference.documents import estimate_document
     from maskwell.inference.summary import summary_lines
 
     _refuse_contradictions(reports, level, table, plot, json)
@@ -117,7 +117,7 @@ def estimate(
         save(Path(table), _csv(result, limits))
     if json:
         asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
-        emit_json(_document(result, limits, drawn, asked))
+        emit_json(estimate_document(result, limits, drawn, asked))
     elif table == STANDARD:
         typer.echo(_csv(result, limits).encode(), nl=False)
         if result.tally.simulated:
@@ -192,50 +192,6 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     files = [Reports.read(name) for name in names]
     together = side_by_side(files, names)
     return together.tally(), {file.randomness for file in files}
-
-
-def _association(result: "Estimate", level: float) -> dict[str, Any]:
-    """Cramér's V of two variables, null where it is not defined; nothing for another number of variables."""
-    from maskwell.inference.joint import JointTable
-
-    if not isinstance(result, JointTable) or result.table.ndim != 2:
-        return {}
-    try:
-        return {"association": result.association().as_dict(level)}
-    except EstimationError:
-        return {"association": None}
-
-
-def _document(result: "Estimate", limits: Any, drawn: set[str], asked: dict[str, Any]) -> dict[str, Any]:
-    design = result.design
-    noise = result.noise
-    return {
-        "design": about(design),
-        "privacy": {
-            "epsilon": design.epsilon,
-            "parity": design.parity,
-            "exact_parity": design.exact_parity(),
-            "diversity": design.diversity(),
-        },
-        "n": result.n,
-        "missing": result.tally.missing,
-        "randomness": sorted(drawn),
-        "method": result.method,
-        "gap": result.gap,
-        **asked,
-        "categories": design.categories,
-        "estimates": result.proportions,
-        "standard_errors": result.standard_errors,
-        "intervals": limits,
-        **_association(result, asked["level"]),
-        "noise": {
-            "added_variance": noise.added,
-            "sampling_variance": noise.sampling,
-            "privacy_share": noise.privacy_share,
-            "equivalent_direct_n": noise.equivalent_n,
-            "worth": noise.worth,
-        },
-    }
 
 
 def _csv(result: "Estimate", limits: Any) -> str:

@@ -14,7 +14,6 @@ import typer
 from maskwell.cli.shared.output import STANDARD, CommandError
 from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDiversity, RhoPrivacy
 from maskwell.designs import DESIGNS, Design
-from maskwell.designs.claims import checked_parameters
 from maskwell.errors import MaskwellError
 from maskwell.exact import written_fraction
 from maskwell.input_files import read_whole
@@ -165,15 +164,3 @@ def load_design(source: str) -> Design:
         raise CommandError(f"{name!r} is no design: it is not text; write one with maskwell plan.") from None
     except MaskwellError as error:
         raise CommandError(f"{name!r}: {error}") from None
-
-
-def about(design: Design) -> dict[str, Any]:
-    """A design in short, for programs."""
-    return {
-        "name": design.name,
-        "kind": design.kind,
-        "k": design.k,
-        "parameters": checked_parameters(design),
-        "demand": design.demand.to_dict() if design.demand else None,
-        "fingerprint": design.fingerprint,
-    }

@@ -1,20 +1,17 @@
 """What commands write: JSON for programs, whole files, and a progress bar."""
 
 import contextlib
-import json
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from maskwell.errors import MaskwellError
+from maskwell.plain_json import json_text
 from maskwell.plain_text import visible
 
 STANDARD = "-"
@@ -28,21 +25,7 @@ class CommandError(MaskwellError):
 
 def emit_json(content: Any) -> None:
     """Print as JSON in UTF-8; what is not finite, such as no bound on the parity, becomes null."""
-    typer.echo(json.dumps(_jsonable(content), indent=1, ensure_ascii=False, allow_nan=False).encode())
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _jsonable(value.tolist())
-    if isinstance(value, (Fraction, Path)):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    typer.echo(json_text(content).encode())
 
 
 def save(path: Path, content: str) -> None:

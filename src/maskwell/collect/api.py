@@ -1,0 +1,135 @@
+"""The routes of the API: surveys, submissions, and what the owner of a survey may ask for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from maskwell.collect.access import bearer
+from maskwell.collect.answers import Refusal, json_answer, json_body
+from maskwell.collect.service import Published, Service
+from maskwell.collect.store.writer import Outcome
+from maskwell.collect.submissions import SubmissionError, read_submission
+from maskwell.collect.surveys import SurveyError
+
+COOKIE = "maskwell_session"
+SurveyId = Annotated[str, Path(pattern="^[a-z2-7]{16}$", description="The id of a survey.")]
+
+_ACKNOWLEDGED = {
+    Outcome.STORED: (201, "stored"),
+    Outcome.KNOWN: (200, "stored"),
+}
+
+
+def require_survey(service: Service, survey: str) -> Published:
+    """The survey of an id, or 404."""
+    found = service.published(survey)
+    if found is None:
+        raise Refusal(404, "there is no survey of this id.")
+    return found
+
+
+def require_owner(service: Service, request: Request, published: Published) -> None:
+    """401 or 403 unless the request brings the token of this survey, or a session that was opened with it."""
+    session = service.sessions.get(request.cookies.get(COOKIE))
+    if session is not None and session.survey == published.id:
+        return
+    token = _token(service, request)
+    if not service.owns(token, published):
+        _failed(service, request, "this token does not open this survey.")
+
+
+def require_administrator(service: Service, request: Request) -> None:
+    """401 or 403 unless the request brings the administrator's token, or a session that was opened with it."""
+    session = service.sessions.get(request.cookies.get(COOKIE))
+    if session is not None and session.survey is None:
+        return
+    token = _token(service, request)
+    if not service.is_administrator(token):
+        _failed(service, request, "this is not the administrator's token.")
+
+
+def _token(service: Service, request: Request) -> str:
+    if not service.failures.allows(address(request), cost=0):
+        raise Refusal(429, "too many wrong tokens; wait a minute.", {"Retry-After": "60"})
+    token = bearer(request.headers.get("authorization"))
+    if token is None:
+        raise Refusal(401, "send the token in the header Authorization: Bearer.", {"WWW-Authenticate": "Bearer"})
+    return token
+
+
+def _failed(service: Service, request: Request, detail: str) -> None:
+    service.failures.allows(address(request))
+    raise Refusal(403, detail)
+
+
+def address(request: Request) -> str | None:
+    """Where a request comes from; used for limits only."""
+    return request.client.host if request.client else None
+
+
+def routes(service: Service) -> APIRouter:
+    """The routes of the API."""
+    router = APIRouter(prefix="/api", tags=["surveys"])
+
+    @router.post("/surveys", status_code=201, summary="Publish a survey")
+    async def publish(request: Request) -> Response:
+        """Publish a survey document. Its designs cannot be changed afterwards. Administrator's token."""
+        await run_in_threadpool(require_administrator, service, request)
+        document = await json_body(request, service.settings.survey_bytes)
+        try:
+            published, token = await run_in_threadpool(service.publish, document)
+        except SurveyError as error:
+            raise Refusal(422, str(error)) from None
+        base = service.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+        answer = {"id": published.id, "owner_token": token, "respond_url": f"{base}/respond/{published.id}"}
+        return json_answer(answer, 201)
+
+    @router.get("/surveys/{survey}", summary="What is asked, with each question's design")
+    async def survey(survey: SurveyId) -> Response:
+        """Public: the texts, and each question with its stored design."""
+        published = await _found(service, survey)
+        return Response(published.public_text[service.state(published)], media_type="application/json")
+
+    @router.post("/surveys/{survey}/submissions", status_code=201, summary="Send one person's reports")
+    async def submit(survey: SurveyId, request: Request) -> Response:
+        """Public. 201 once it is stored for good; the same again 200; the same id with other reports 409."""
+        published = await _found(service, survey)
+        document = await json_body(request, service.settings.submission_bytes)
+        state = service.state(published)
+        if state == "waiting":
+            raise Refusal(403, f"this survey opens on {published.survey.opens}.")
+        try:
+            submission = read_submission(published.id, published.layout, document)
+        except SubmissionError as error:
+            raise Refusal(422, str(error)) from None
+        outcome = await service.writer.store(submission, closed=state == "closed")
+        if outcome in _ACKNOWLEDGED:
+            status, word = _ACKNOWLEDGED[outcome]
+            return json_answer({"submission": document["submission"].lower(), "state": word}, status)
+        if outcome is Outcome.CLOSED:
+            raise Refusal(410, "this survey is closed.")
+        raise Refusal(409, "other reports were stored under this id; a report is drawn once and sent unchanged.")
+
+    @router.post("/surveys/{survey}/close", summary="Close a survey for good")
+    async def close(survey: SurveyId, request: Request) -> Response:
+        """Owner. Closing is final."""
+        published = await _owned(service, survey, request)
+        await run_in_threadpool(service.close, published)
+        return json_answer({"id": published.id, "state": service.state(published)})
+
+    return router
+
+
+async def _found(service: Service, survey: str) -> Published:
+    loaded = service.loaded(survey)
+    return loaded if loaded is not None else await run_in_threadpool(require_survey, service, survey)
+
+
+async def _owned(service: Service, survey: str, request: Request) -> Published:
+    published = await _found(service, survey)
+    require_owner(service, request, published)
+    return published

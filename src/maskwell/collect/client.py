@@ -1,0 +1,118 @@
+"""The service from Python: the same calls, and answers that are masked here, before anything is sent."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from maskwell.collect.extra import require_extra
+from maskwell.designs.storage import from_document
+from maskwell.errors import MaskwellError
+from maskwell.sampling.entropy import fresh_key
+from maskwell.strict_json import read_json
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class ServiceError(MaskwellError):
+    """The service refused a call; ``status`` is its HTTP status."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Client:
+    """Calls to a service.
+
+    ``token`` is the administrator's or an owner's; a call that needs another one takes it as an argument. ``http`` is
+    an ``httpx.Client`` to use instead of a new one.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, http: httpx.Client | None = None) -> None:
+        require_extra("httpx")
+        import httpx
+
+        self.url = url.rstrip("/")
+        self._token = token
+        self._http = http or httpx.Client(timeout=30)
+
+    def create_survey(self, survey: Mapping[str, Any], *, token: str | None = None) -> dict[str, Any]:
+        """Publish a survey document; gives its id, its owner's token, and the address to send to respondents."""
+        created: dict[str, Any] = self._call("POST", "/api/surveys", token, json=dict(survey))
+        return created
+
+    def survey(self, survey: str) -> dict[str, Any]:
+        """What is asked, with each question's stored design."""
+        found: dict[str, Any] = self._call("GET", f"/api/surveys/{survey}")
+        return found
+
+    def submit(self, survey: str, answers: Mapping[str, Any], *, submission: str | None = None) -> dict[str, Any]:
+        """Mask one person's answers here and send the reports; no answer leaves this process.
+
+        Gives the ``submission`` id and the ``reports`` that were sent. To send them again after a lost connection,
+        use ``submit_reports`` with both: masking again would reveal more.
+        """
+        reports = self.mask(self.survey(survey), answers)
+        return self.submit_reports(survey, reports, submission=submission)
+
+    @staticmethod
+    def mask(survey: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
+        """The reports of one person's answers, by question; a question without an answer has the report None."""
+        from maskwell.collect.submissions import wire_reports
+
+        unknown = answers.keys() - {question["name"] for question in survey["questions"]}
+        if unknown:
+            raise ServiceError(f"there is no question {sorted(unknown)[0]!r} in this survey.")
+        reports: dict[str, Any] = {}
+        for question in survey["questions"]:
+            answer = answers.get(question["name"])
+            if answer is None:
+                reports[question["name"]] = None
+                continue
+            design = from_document(question["design"])
+            values = {name: [answer[name]] for name in design.variables} if design.variables else [answer]
+            reports[question["name"]] = wire_reports(design.mask(values))[0]
+        return reports
+
+    def submit_reports(
+        self, survey: str, reports: Mapping[str, Any], *, submission: str | None = None
+    ) -> dict[str, Any]:
+        """Send reports that were drawn before; the same ``submission`` id again is counted once."""
+        submission = submission or str(uuid.UUID(bytes=fresh_key()[:16], version=4))
+        content = {"submission": submission, "reports": dict(reports)}
+        self._call("POST", f"/api/surveys/{survey}/submissions", json=content)
+        return content
+
+    def estimates(self, survey: str, *, token: str | None = None) -> dict[str, Any]:
+        """What ``maskwell estimate --json`` prints, by question."""
+        found: dict[str, Any] = self._call("GET", f"/api/surveys/{survey}/estimates", token)
+        return found
+
+    def close(self, survey: str, *, token: str | None = None) -> dict[str, Any]:
+        """Close a survey for good."""
+        closed: dict[str, Any] = self._call("POST", f"/api/surveys/{survey}/close", token)
+        return closed
+
+    def _call(self, method: str, path: str, token: str | None = None, **content: Any) -> Any:
+        answer = self._answer(method, path, token, **content)
+        return read_json(answer.content, "the answer", ServiceError)
+
+    def _answer(self, method: str, path: str, token: str | None = None, **content: Any) -> httpx.Response:
+        import httpx
+
+        used = token or self._token
+        headers = {"Authorization": f"Bearer {used}"} if used else {}
+        try:
+            answer = self._http.request(method, f"{self.url}{path}", headers=headers, **content)
+        except httpx.HTTPError as error:
+            raise ServiceError(f"the service does not answer ({type(error).__name__}); send it again.") from None
+        if answer.is_success:
+            return answer
+        try:
+            detail = str(answer.json()["detail"])
+        except (ValueError, KeyError, TypeError):
+            detail = "it gave no reason"
+        raise ServiceError(f"the service refused this ({answer.status_code}): {detail}", answer.status_code)

@@ -1,0 +1,173 @@
+"""What a submission is: one report for each question, checked against the designs and packed into a few bytes.
+
+No message quotes what was sent: a form that is built wrongly might send a true answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.collect.surveys import Survey
+from maskwell.designs.base import Design
+from maskwell.errors import MaskwellError
+from maskwell.reports import Reports
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+# Who drew the reports cannot be checked from here: the page does it securely, another client may not.
+RANDOMNESS = "unknown"
+
+
+class SubmissionError(MaskwellError):
+    """Reports that the designs of a survey cannot have produced, or that do not fit its questions."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One person's reports, under an id that their device drew."""
+
+    survey: str
+    id: bytes
+    reports: bytes
+
+
+class Layout:
+    """How the reports of one survey are packed: a bit per question for no answer, then each report's bytes."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._questions = survey.questions
+        self._place = {question.name: at for at, question in enumerate(survey.questions)}
+        self._packers = [packer(question.design) for question in survey.questions]
+        self._widths = [_width(question.design) for question in survey.questions]
+        self._flag_bytes = (len(survey.questions) + 7) // 8
+        self.width = self._flag_bytes + sum(self._widths)
+
+    def pack(self, reports: object) -> bytes:
+        """The packed form of ``{"question": report}``; an error says which question is wrong."""
+        if not isinstance(reports, dict):
+            raise SubmissionError("reports must be an object with a report for each question.")
+        if any(name not in self._place for name in reports):
+            raise SubmissionError(f"a report is for no question of this survey; questions: {', '.join(self._place)}.")
+        missing, pieces = 0, []
+        for at, question in enumerate(self._questions):
+            report = reports.get(question.name)
+            if report is None:
+                if not question.optional:
+                    raise SubmissionError(f"question {question.name!r} needs a report.")
+                missing |= 1 << at
+                pieces.append(bytes(self._widths[at]))
+                continue
+            try:
+                pieces.append(self._packers[at](report))
+            except SubmissionError as error:
+                raise SubmissionError(f"question {question.name!r}: {error}") from None
+        return missing.to_bytes(self._flag_bytes, "little") + b"".join(pieces)
+
+    def unpack(self, rows: Sequence[bytes], names: Sequence[str] | None = None) -> dict[str, Reports]:
+        """The reports of each question, in the order of the rows."""
+        table = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), self.width)
+        wanted = self._place if names is None else names
+        return {name: self._column(table, self._place[name]) for name in wanted}
+
+    def _column(self, table: NDArray[np.uint8], at: int) -> Reports:
+        design, width = self._questions[at].design, self._widths[at]
+        start = self._flag_bytes + sum(self._widths[:at])
+        empty = design.sampler.empty(0)
+        piece = np.ascontiguousarray(table[:, start : start + width])
+        packed = piece.view(empty.dtype.newbyteorder("<")).reshape(len(table), *empty.shape[1:]).astype(empty.dtype)
+        missing = (table[:, at // 8] >> (at % 8) & 1).astype(np.bool_)
+        return Reports(design, packed, missing if self._questions[at].optional else None, RANDOMNESS)
+
+
+def read_submission(survey: str, layout: Layout, document: object) -> Submission:
+    """The submission of ``{"submission": "<uuid>", "reports": {…}}``."""
+    if not isinstance(document, dict) or document.keys() != {"submission", "reports"}:
+        raise SubmissionError('a submission must be {"submission": "<uuid>", "reports": {"<question>": <report>}}.')
+    return Submission(survey, submission_id(document["submission"]), layout.pack(document["reports"]))
+
+
+def submission_id(text: object) -> bytes:
+    """The bytes of a UUID in its usual spelling."""
+    if not isinstance(text, str) or not _UUID.fullmatch(text):
+        raise SubmissionError("submission must be a UUID such as 123e4567-e89b-42d3-a456-426614174000.")
+    return bytes.fromhex(text.replace("-", ""))
+
+
+def packer(design: Design) -> Callable[[object], bytes]:
+    """How one report of a design, as it travels, becomes the bytes that a file of reports holds."""
+    if design.variables:
+        return _joint_packer([packer(part) for part in design.variables.values()])
+    return _set_packer(design) if design.codec.bit_masks else _row_packer(design)
+
+
+def _width(design: Design) -> int:
+    empty = design.sampler.empty(1)
+    return int(empty.nbytes)
+
+
+def _row_packer(design: Design) -> Callable[[object], bytes]:
+    count, kind = design.report_count(), design.sampler.empty(0).dtype
+    little = kind.newbyteorder("<")
+    wrong = f"a report must be a whole number from 0 to {count - 1} that its design can produce."
+
+    def pack(report: object) -> bytes:
+        if type(report) is not int or not 0 <= report < count:
+            raise SubmissionError(wrong)
+        packed = np.array([report], kind)
+        if design.codec.first_impossible(packed) >= 0:
+            raise SubmissionError(wrong)
+        return packed.astype(little).tobytes()
+
+    return pack
+
+
+def _set_packer(design: Design) -> Callable[[object], bytes]:
+    k, width = design.k, _width(design)
+    wrong = f"a report must be a rising list of positions from 0 to {k - 1}, as many as its design can produce."
+
+    def pack(report: object) -> bytes:
+        if not isinstance(report, list) or len(report) > k or any(type(at) is not int for at in report):
+            raise SubmissionError(wrong)
+        if any(b <= a for a, b in zip([-1, *report], [*report, k], strict=True)):
+            raise SubmissionError(wrong)
+        mask = bytearray(width)
+        for at in report:
+            mask[at >> 3] |= 1 << (at & 7)
+        if design.codec.first_impossible(np.frombuffer(bytes(mask), np.uint8).reshape(1, width)) >= 0:
+            raise SubmissionError(wrong)
+        return bytes(mask)
+
+    return pack
+
+
+def _joint_packer(parts: list[Callable[[object], bytes]]) -> Callable[[object], bytes]:
+    def pack(report: object) -> bytes:
+        if not isinstance(report, list) or len(report) != len(parts):
+            raise SubmissionError(f"a report must be a list of {len(parts)} reports, one for each variable.")
+        return b"".join(part(piece) for part, piece in zip(parts, report, strict=True))
+
+    return pack
+
+
+def wire_reports(reports: Reports) -> list[Any]:
+    """Each report as it travels: a position, a rising list of positions, a list of these, or None."""
+    design = reports.design
+    gone = np.zeros(len(reports), np.bool_) if reports.missing is None else reports.missing
+    travelling = _travelling(design, reports.packed)
+    return [None if lost else report for report, lost in zip(travelling, gone.tolist(), strict=True)]
+
+
+def _travelling(design: Design, packed: NDArray[Any]) -> list[Any]:
+    if design.variables:
+        pieces = zip(design.variables.values(), design.codec.split(packed), strict=True)
+        return [list(joint) for joint in zip(*(_travelling(part, piece) for part, piece in pieces), strict=True)]
+    if design.codec.bit_masks:
+        members = np.unpackbits(packed, axis=1, count=design.k, bitorder="little")
+        return [np.flatnonzero(row).tolist() for row in members]
+    return [int(code) for code in packed.tolist()]

@@ -1,0 +1,118 @@
+"""Services and databases that tests start: on free ports, in folders of their own, and stopped at the end."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tools.system_parts import postgres_programs
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """A running `maskwell serve`."""
+
+    process: subprocess.Popen[str]
+    url: str
+    database: str
+    administrator_token: str
+    log: Path
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        """End it as an operator would; gives its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=60)
+
+
+_TOKEN = re.compile(r"mw_[A-Za-z0-9_-]{43}")
+
+
+def start_server(database: str, folder: Path, *options: str, port: int | None = None, token: str = "") -> Server:
+    """Start `maskwell serve` and wait until it answers."""
+    port = port or free_port()
+    out, log = folder / f"serve-{port}.out", folder / f"serve-{port}.log"
+    command = [sys.executable, "-m", "maskwell", "serve", "--database", database, "--port", str(port), *options]
+    with out.open("a") as said, log.open("a") as logged:
+        process = subprocess.Popen(command, stdout=said, stderr=logged, text=True)
+    url = f"http://127.0.0.1:{port}"
+    wait_for(url, process, log)
+    found = _TOKEN.search(out.read_text())
+    return Server(process, url, database, found.group() if found else token, log)
+
+
+def wait_for(url: str, process: subprocess.Popen[str], log: Path, seconds: float = 60) -> None:
+    """Until the service is healthy; an error with its log if it ends first."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise RuntimeError(f"the service ended with {process.returncode}: {log.read_text()}")
+        try:
+            if httpx.get(f"{url}/healthz", timeout=2).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.05)
+    raise RuntimeError("the service did not start")
+
+
+@contextmanager
+def server(database: str, folder: Path, *options: str, token: str = "") -> Iterator[Server]:
+    """A service for the length of a block."""
+    running = start_server(database, folder, *options, token=token)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.wait()
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server of its own; gives the address of an empty database."""
+    programs = postgres_programs()
+    assert programs is not None, "PostgreSQL is missing; run make system"
+    folder = Path(tempfile.mkdtemp(prefix="maskwell-postgres-"))
+    as_postgres: list[str] = []
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+        as_postgres = ["runuser", "-u", "postgres", "--"]
+    data, port = folder / "data", free_port()
+
+    def run(program: str, *arguments: str) -> None:
+        command = [*as_postgres, str(programs / program), "-D", str(data), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+
+    try:
+        run("initdb", "-A", "trust", "-U", "postgres", "--encoding=UTF8", "--no-sync")
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", f"-p {port} -k {folder}", "start")
+        try:
+            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
