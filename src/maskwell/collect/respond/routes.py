@@ -1,17 +1,73 @@
-"""Where the respondent's page is served."""
+"""Where the respondent's page is served.
+
+The page brings its texts; its script fetches the survey and masks. Nothing comes from anywhere else, nothing stands
+inline, and nothing may be sent but to this service.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter
-from starlette.responses import Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, Response
 
-from maskwell.collect.answers import Refusal
-from maskwell.collect.api import SurveyId, require_survey
+from maskwell.collect.respond.texts import direction, english, page_texts
 from maskwell.collect.service import Service
 
-FOLDER = Path(__file__).parent
+ASSETS = Path(__file__).parent / "assets"
+
+# The page needs its own scripts, styles and requests, and nothing else; text can never become script.
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self'",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    ),
+    # A page that is not stored is neither cached nor kept alive behind "back" with an answer in it.
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+_templates = Environment(
+    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, undefined=StrictUndefined
+)
+
+
+def page(language: str, title: str, given: dict[str, str], survey: str) -> str:
+    """The page of a survey, as HTML."""
+    texts = page_texts(language, given)
+
+    def mark_english(name: str) -> Markup:
+        return Markup(' lang="en" dir="ltr"') if name in texts.english else Markup()
+
+    data = {
+        "language": language,
+        "survey": f"../api/surveys/{survey}",
+        "submissions": f"../api/surveys/{survey}/submissions",
+        "texts": texts.texts,
+        "english": texts.english,
+    }
+    return _render(language, title, texts=texts.texts, page_data=data, english=mark_english)
+
+
+def _render(language: str, title: str, **values: Any) -> str:
+    return _templates.get_template("page.html").render(
+        language=language, direction=direction(language), title=title, assets="assets", **values
+    )
 
 
 def routes(service: Service) -> APIRouter:
@@ -19,10 +75,13 @@ def routes(service: Service) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/respond/{survey}")
-    def page(survey: SurveyId) -> Response:
-        require_survey(service, survey)
-        if not (FOLDER / "page.html").exists():
-            raise Refusal(404, "the page is not installed.")
-        return Response((FOLDER / "page.html").read_bytes(), media_type="text/html; charset=utf-8")
+    def respond(survey: str) -> Response:
+        published = service.published(survey)
+        if published is None:
+            text = _render("en", "Maskwell", texts=english(), page_data=None)
+            return HTMLResponse(text, 404, SECURITY_HEADERS)
+        asked = published.survey
+        text = page(asked.language, asked.title, dict(asked.texts or {}), published.id)
+        return HTMLResponse(text, 200, SECURITY_HEADERS)
 
     return router

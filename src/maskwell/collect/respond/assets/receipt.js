@@ -1,0 +1,34 @@
+/** The receipt: what was sent, in words and byte for byte, made from nothing but the bytes themselves. */
+
+import { make, ownText } from "./dom.js";
+import { reportInWords } from "./explanation.js";
+import { partsOf } from "./reveal.js";
+
+/** The receipt of a body that was sent, as an element; `readJson` reads it as it reads the survey. */
+export function receipt(survey, body, words, { readJson, invited }) {
+  const { reports } = readJson(body);
+  const entries = survey.questions.map((question) => {
+    return make("div", { class: "entry" }, ownText("h3", question.text ?? question.name), ...sent(question, reports, words));
+  });
+  return make(
+    "section",
+    { class: "card receipt" },
+    words.into(make("h2"), "receipt_title"),
+    ...entries,
+    words.into(make("h3"), "receipt_exact"),
+    make("pre", { dir: "ltr", tabindex: "0", id: "sent-bytes" }, body),
+    words.into(make("p", { class: "note" }), "receipt_exact_more"),
+    invited ? words.into(make("p", { class: "note" }), "receipt_invitation") : null,
+  );
+}
+
+function sent(question, reports, words) {
+  const report = reports[question.name] ?? null;
+  if (report === null) return [words.into(make("p", { class: "sent-label" }), "receipt_none")];
+  const parts = partsOf(question.design);
+  const each = question.design.kind === "product" ? report : [report];
+  return parts.flatMap(({ name, stored }, i) => [
+    name === null ? null : ownText("h4", name),
+    each[i] === null ? words.into(make("p"), "receipt_none") : reportInWords(stored, each[i], words),
+  ]);
+}

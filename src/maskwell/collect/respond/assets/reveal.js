@@ -1,0 +1,195 @@
+/**
+ * What a report can be and what it reveals, computed from the integers that the report is drawn with.
+ *
+ * `reveal` speaks of a design before anything is drawn, `compare` of one report. A stored design is the object that
+ * `readJson` gives, after `readDesign` accepted it; its kinds and members are those of the sampling format. Products
+ * are asked part by part.
+ */
+
+import { above, larger, minus, ONE, over, plus, ratio, same, times, ZERO } from "./ratio.js";
+
+const TOTAL = 2n ** 64n;
+
+/** The design of a question, part by part: [{name, stored}], with one nameless part if it is no product. */
+export function partsOf(stored) {
+  if (stored.kind !== "product") return [{ name: null, stored }];
+  return stored.weights.parts.map((part, i) => ({ name: stored.weights.names[i], stored: part }));
+}
+
+/** Whether a report is one category ("one"), a list of categories ("list"), or a row of a table ("code"). */
+export function shapeOf(stored) {
+  if (stored.kind === "matrix") return "code";
+  const [least, most] = sizes(stored);
+  return least === 1 && most === 1 && stored.kind !== "conditional" ? "one" : "list";
+}
+
+/** The positions that a report of one category or a list holds. */
+export function membersOf(stored, report) {
+  if (Array.isArray(report)) return report.map(Number);
+  if (stored.kind === "conditional") return stored.weights.subsets[Number(report)].map(Number);
+  if (stored.kind === "blocks") return bits(stored.weights.blocks[Number(report)]);
+  return [Number(report)];
+}
+
+function bits(hexadecimal) {
+  const positions = [];
+  [...hexadecimal].reverse().forEach((digit, place) => {
+    for (let bit = 0; bit < 4; bit += 1) if ((Number.parseInt(digit, 16) >> bit) & 1) positions.push(4 * place + bit);
+  });
+  return positions;
+}
+
+function listSizes({ kind, weights }) {
+  if (kind === "subsets") return weights.sizes.map(Number);
+  if (kind === "conditional") return weights.subsets.map((subset) => subset.length);
+  return weights.blocks.map((block) => bits(block).length);
+}
+
+function sizes(stored) {
+  const found = listSizes(stored);
+  return [found.reduce((a, b) => Math.min(a, b)), found.reduce((a, b) => Math.max(a, b))];
+}
+
+/** For each class of reports alike but for labels: its size, how many there are, its chance for a member, for others. */
+function classes({ kind, categories, weights }) {
+  const k = BigInt(categories.length);
+  if (kind === "subsets") {
+    // Of all sets of a size together, so that no binomial coefficient is needed: inside / s is k times one set's share.
+    return weights.sizes.map((size, i) => {
+      const s = BigInt(size);
+      const member = s > 0n ? ratio(BigInt(weights.inside[i]) * k, s * TOTAL) : ZERO;
+      const other = s < k ? ratio(BigInt(weights.outside[i]) * k, (k - s) * TOTAL) : ZERO;
+      return { size: Number(s), member, other };
+    });
+  }
+  if (kind === "conditional") {
+    const total = BigInt(weights.total);
+    return weights.subsets.map((subset, i) => {
+      return { size: subset.length, member: ratio(BigInt(weights.weights[i]), total), other: ZERO };
+    });
+  }
+  const copies = weights.copies.map(BigInt);
+  const all = copies.reduce((a, b) => a + b);
+  const holding = weights.blocks.reduce((sum, block, i) => sum + (bits(block).includes(0) ? copies[i] : 0n), 0n);
+  return weights.blocks.map((block, i) => {
+    const member = ratio(BigInt(weights.inside) * copies[i], TOTAL * holding);
+    const other = all > holding ? ratio(BigInt(weights.outside) * copies[i], TOTAL * (all - holding)) : ZERO;
+    return { size: bits(block).length, member, other };
+  });
+}
+
+function ownChance({ kind, weights }) {
+  if (kind === "conditional") return ONE;
+  const inside = kind === "blocks" ? BigInt(weights.inside) : weights.inside.reduce((sum, w) => sum + BigInt(w), 0n);
+  return ratio(inside, TOTAL);
+}
+
+/** The rows of an explicit matrix as fractions. */
+export function rowsOf({ weights }) {
+  const total = BigInt(weights.total);
+  return weights.rows.map((row) => row.map((weight) => ratio(BigInt(weight), total)));
+}
+
+/**
+ * What a report of this design reveals at most. `parity` is the largest factor by which a report can shift anybody's
+ * odds, null where there is no limit; `open` is how many answers every report leaves possible; `exposed` is the chance
+ * of a report that proves the answer, for the answer that is worst off; `guess` is how often a stranger's best guess
+ * is right.
+ */
+export function reveal(stored) {
+  return stored.kind === "matrix" ? revealTable(stored) : revealSets(stored);
+}
+
+function revealSets(stored) {
+  const k = stored.categories.length;
+  const found = classes(stored);
+  const [least, most] = sizes(stored);
+  let parity = ONE;
+  let open = k;
+  let guess = ZERO;
+  let exposed = ZERO;
+  for (const { size, member, other } of found) {
+    if (size > 0 && size < k) {
+      parity = widest(parity, [member, other]);
+      if (same(other, ZERO)) open = Math.min(open, size);
+      if (same(member, ZERO)) open = Math.min(open, k - size);
+    }
+    guess = plus(guess, over(larger(member, other), [BigInt(k), 1n]));
+  }
+  if (open === 1) exposed = exposure(stored, found);
+  return { k, shape: shapeOf(stored), least, most, own: ownChance(stored), parity, open, exposed, guess };
+}
+
+/** The chance of a report that leaves one answer possible, for the answer that is worst off. */
+function exposure(stored, found) {
+  const k = stored.categories.length;
+  const proving = (size, { member, other }) =>
+    (size === 1 && same(other, ZERO)) || (size === k - 1 && same(member, ZERO));
+  if (stored.kind === "subsets") {
+    // A class speaks of all sets of a size; of these, the truth decides which one it is.
+    return found
+      .filter((one) => proving(one.size, one))
+      .map((one) => over(same(one.other, ZERO) ? one.member : one.other, [BigInt(k), 1n]))
+      .reduce(plus, ZERO);
+  }
+  const chances = Array(k).fill(ZERO);
+  found.forEach((one, report) => {
+    if (!proving(one.size, one)) return;
+    const members = membersOf(stored, report);
+    const truth = one.size === 1 && same(one.other, ZERO) ? members[0] : absent(members, k);
+    chances[truth] = plus(chances[truth], same(one.other, ZERO) ? one.member : one.other);
+  });
+  return chances.reduce(larger);
+}
+
+function absent(members, k) {
+  const held = new Set(members);
+  return Array.from({ length: k }, (_, j) => j).find((j) => !held.has(j));
+}
+
+function widest(parity, values) {
+  const most = values.reduce(larger);
+  const least = values.reduce((a, b) => (above(a, b) ? b : a));
+  if (same(most, ZERO) || parity === null) return parity;
+  return same(least, ZERO) ? null : larger(parity, over(most, least));
+}
+
+function revealTable(stored) {
+  const k = stored.categories.length;
+  const rows = rowsOf(stored).filter((row) => row.some((chance) => !same(chance, ZERO)));
+  let open = k;
+  let guess = ZERO;
+  const exposed = Array(k).fill(ZERO);
+  for (const row of rows) {
+    const possible = row.flatMap((chance, j) => (same(chance, ZERO) ? [] : [j]));
+    open = Math.min(open, possible.length);
+    guess = plus(guess, over(row.reduce(larger), [BigInt(k), 1n]));
+    if (possible.length === 1) exposed[possible[0]] = plus(exposed[possible[0]], row[possible[0]]);
+  }
+  const certain = rows.every((row) => row.every((chance) => same(chance, ZERO) || same(chance, ONE)));
+  const parity = rows.reduce(widest, ONE);
+  return { k, shape: "code", certain, parity, open, exposed: exposed.reduce(larger), guess };
+}
+
+/** The factors of several reports multiply; null if one of them has no limit. */
+export function together(parities) {
+  return parities.includes(null) ? null : parities.reduce(times, ONE);
+}
+
+/** How far a report can move somebody who thinks that an answer is as likely yours as not. */
+export function belief(parity) {
+  const most = over(parity, plus(ONE, parity));
+  return { even: ratio(1n, 2n), most, least: minus(ONE, most) };
+}
+
+/**
+ * How often people send this report, by their answer, as chances to be compared with each other:
+ * {members, member, other} for one category and lists, {row} for a row of a table.
+ */
+export function compare(stored, report) {
+  if (stored.kind === "matrix") return { row: rowsOf(stored)[Number(report)] };
+  const members = membersOf(stored, report);
+  const at = stored.kind === "subsets" ? listSizes(stored).indexOf(members.length) : Number(report);
+  const { member, other } = classes(stored)[at];
+  return { members, member, other };
+}

@@ -1,0 +1,78 @@
+/** Sending the kept reports: always the same bytes, until the service says that it has them. */
+
+const FIRST_DELAY = 2000;
+const LONGEST_DELAY = 60000;
+// A request that outlives its page may carry 64 KiB.
+const KEPT_ALIVE = 60000;
+
+/** What became of one attempt: {state: "answered" | "waiting" | "refused" | "closed", …}. */
+async function attempt(address, body, invitation) {
+  const headers = { "Content-Type": "application/json" };
+  if (invitation) headers.Authorization = `Invitation ${invitation}`;
+  let response;
+  try {
+    response = await fetch(address, {
+      method: "POST",
+      headers,
+      body,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+      keepalive: body.length < KEPT_ALIVE,
+    });
+  } catch {
+    return { state: "waiting" };
+  }
+  if (response.status === 200 || response.status === 201) return { state: "answered" };
+  if (response.status === 410) return { state: "closed" };
+  if (response.status === 429 || response.status >= 500) return { state: "waiting", after: retryAfter(response) };
+  return { state: "refused", status: response.status };
+}
+
+function retryAfter(response) {
+  const seconds = Number(response.headers.get("Retry-After"));
+  return Number.isFinite(seconds) && seconds > 0 ? 1000 * seconds : 0;
+}
+
+/** Sends what a keeper keeps; `onOutcome` hears of every attempt. */
+export class Sender {
+  constructor(keeper, address, invitation, onOutcome) {
+    this.keeper = keeper;
+    this.address = address;
+    this.invitation = invitation;
+    this.onOutcome = onOutcome;
+    this.delay = FIRST_DELAY;
+    this.timer = null;
+    this.busy = false;
+    addEventListener("online", () => this.send());
+  }
+
+  /** Send the kept reports now, unless there are none or they are on their way. */
+  async send() {
+    if (this.busy || this.keeper.read()?.state !== "pending") return;
+    this.busy = true;
+    clearTimeout(this.timer);
+    const outcome = await this.keeper.alone("sending", () => this.sendAlone());
+    this.busy = false;
+    if (outcome.state === "waiting") this.later(outcome.after ?? 0);
+    this.onOutcome(outcome);
+  }
+
+  async sendAlone() {
+    // Another tab may have sent them while this one waited for its turn.
+    const record = this.keeper.read();
+    if (record === null) return { state: "closed" };
+    if (record.state === "answered") return { state: "answered" };
+    const outcome = await attempt(this.address, record.body, this.invitation);
+    if (outcome.state === "answered") this.keeper.write({ state: "answered", body: record.body });
+    if (outcome.state === "closed") this.keeper.remove();
+    return outcome;
+  }
+
+  later(least) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.send(), Math.max(this.delay, least));
+    this.delay = Math.min(2 * this.delay, LONGEST_DELAY);
+  }
+}
