@@ -46,7 +46,7 @@ def build(database: str, **settings: Any) -> FastAPI:
     app.state.service = service
     app.state.administrator_token = service.new_administrator_token
     app.include_router(api.routes(service))
-    for name, folder in (("browser", "browser"), ("respond/assets", "respond"), ("studio/assets", "studio")):
+    for name, folder in (("browser", "browser"), ("respond/assets", "respond/assets"), ("studio/assets", "studio")):
         app.mount(f"/{name}", StaticFiles(directory=FOLDER / folder), name=name)
     app.include_router(respond.routes(service))
     app.include_router(studio.routes(service))

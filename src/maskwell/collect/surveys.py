@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from maskwell.collect.respond.texts import wrong_text
 from maskwell.demands import demand_from_dict
 from maskwell.designs.base import Design
 from maskwell.designs.storage import from_document, to_document
@@ -232,10 +233,13 @@ def _text(value: object, what: str, most: int) -> str:
 def _texts(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or len(value) > MOST_QUESTIONS:
         raise SurveyError(f"texts must be an object of at most {MOST_QUESTIONS} texts.")
-    return {
+    texts = {
         _text(name, "a name in texts", MOST_NAME): _text(text, "a text in texts", MOST_TEXT)
         for name, text in value.items()
     }
+    if (wrong := wrong_text(texts)) is not None:
+        raise SurveyError(wrong)
+    return texts
 
 
 def _language(value: object) -> str:

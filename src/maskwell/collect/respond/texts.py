@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 _GAP = re.compile(r"\{(\w+)\}")
 # Languages and scripts that are written from right to left (Unicode CLDR).
-_RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks ku nqo ps sd syr ug ur yi".split())
-_RIGHT_TO_LEFT_SCRIPTS = frozenset("adlm arab aran hebr mand nkoo rohg samr syrc thaa".split())
+_RIGHT_TO_LEFT = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"])
+_RIGHT_TO_LEFT_SCRIPTS = frozenset(["adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"])
 
 
 @cache
