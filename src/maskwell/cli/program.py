@@ -29,6 +29,7 @@ from maskwell.cli.commands.plan import plan
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
+from maskwell.cli.commands.serve import serve
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
@@ -73,7 +74,7 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, estimate, audit, compare, designs, risk, release, reproduce, demo):
+for command in (plan, mask, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))
 

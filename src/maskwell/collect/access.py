@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from maskwell.sampling.entropy import fresh_key
 
 _TOKEN = re.compile(r"mw_[A-Za-z0-9_-]{43}")
+SURVEY_ID = re.compile("[a-z2-7]{16}")
 _MOST_REMEMBERED = 100_000
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import IO, Annotated
 
 from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from maskwell.collect.access import bearer
+from maskwell.collect.access import SURVEY_ID, bearer
 from maskwell.collect.answers import Refusal, json_answer, json_body
+from maskwell.collect.estimates import estimates as survey_estimates
+from maskwell.collect.export import Format
+from maskwell.collect.export import export as survey_export
 from maskwell.collect.service import Published, Service
 from maskwell.collect.store.writer import Outcome
 from maskwell.collect.submissions import SubmissionError, read_submission
 from maskwell.collect.surveys import SurveyError
+from maskwell.collect.tallies import Tallies
 
 COOKIE = "maskwell_session"
-SurveyId = Annotated[str, Path(pattern="^[a-z2-7]{16}$", description="The id of a survey.")]
+SurveyId = Annotated[str, Path(pattern=f"^{SURVEY_ID.pattern}$", description="The id of a survey.")]
 
 _ACKNOWLEDGED = {
     Outcome.STORED: (201, "stored"),
@@ -39,7 +44,7 @@ def require_owner(service: Service, request: Request, published: Published) -> N
         return
     token = _token(service, request)
     if not service.owns(token, published):
-        _failed(service, request, "this token does not open this survey.")
+        raise failed_token(service, request, "this token does not open this survey.")
 
 
 def require_administrator(service: Service, request: Request) -> None:
@@ -49,21 +54,27 @@ def require_administrator(service: Service, request: Request) -> None:
         return
     token = _token(service, request)
     if not service.is_administrator(token):
-        _failed(service, request, "this is not the administrator's token.")
+        raise failed_token(service, request, "this is not the administrator's token.")
+
+
+def refuse_many_failures(service: Service, request: Request) -> None:
+    """429 for an address that has sent too many wrong tokens."""
+    if not service.failures.allows(address(request), cost=0):
+        raise Refusal(429, "too many wrong tokens; wait a minute.", {"Retry-After": "60"})
 
 
 def _token(service: Service, request: Request) -> str:
-    if not service.failures.allows(address(request), cost=0):
-        raise Refusal(429, "too many wrong tokens; wait a minute.", {"Retry-After": "60"})
+    refuse_many_failures(service, request)
     token = bearer(request.headers.get("authorization"))
     if token is None:
         raise Refusal(401, "send the token in the header Authorization: Bearer.", {"WWW-Authenticate": "Bearer"})
     return token
 
 
-def _failed(service: Service, request: Request, detail: str) -> None:
+def failed_token(service: Service, request: Request, detail: str) -> Refusal:
+    """The refusal of a wrong token, which is counted."""
     service.failures.allows(address(request))
-    raise Refusal(403, detail)
+    return Refusal(403, detail)
 
 
 def address(request: Request) -> str | None:
@@ -71,7 +82,7 @@ def address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
-def routes(service: Service) -> APIRouter:
+def routes(service: Service, tallies: Tallies) -> APIRouter:
     """The routes of the API."""
     router = APIRouter(prefix="/api", tags=["surveys"])
 
@@ -121,7 +132,33 @@ def routes(service: Service) -> APIRouter:
         await run_in_threadpool(service.close, published)
         return json_answer({"id": published.id, "state": service.state(published)})
 
+    @router.get("/surveys/{survey}/estimates", summary="Estimates of all questions")
+    async def estimates(survey: SurveyId, request: Request) -> Response:
+        """Owner. For each question what `maskwell estimate --json` prints, from whole batches of submissions."""
+        published = await _owned(service, survey, request)
+        return json_answer(await run_in_threadpool(survey_estimates, tallies, published))
+
+    @router.get("/surveys/{survey}/progress", summary="How many submissions there are")
+    async def progress(survey: SurveyId, request: Request) -> Response:
+        """Owner. Submissions in all and by day, and how many of them are in whole batches and shown."""
+        published = await _owned(service, survey, request)
+        return json_answer(await run_in_threadpool(service.progress, published))
+
+    @router.get("/surveys/{survey}/export", summary="All reports, with codebooks and designs")
+    async def export(survey: SurveyId, request: Request, format: Format = "parquet") -> Response:
+        """Owner. An archive: for each question a file of reports, its design and its codebook; rows in random order."""
+        published = await _owned(service, survey, request)
+        archive = await run_in_threadpool(survey_export, service, published, format)
+        headers = {"Content-Disposition": f'attachment; filename="{published.id}.zip"'}
+        return StreamingResponse(_pieces(archive), media_type="application/zip", headers=headers)
+
     return router
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(1 << 16):
+            yield piece
 
 
 async def _found(service: Service, survey: str) -> Published:

@@ -12,15 +12,18 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
 
-from maskwell.collect import api
+from maskwell.collect import api, sign_in, upkeep
 from maskwell.collect.answers import Refusal, json_answer
+from maskwell.collect.assets import Assets
+from maskwell.collect.metrics import Metrics
+from maskwell.collect.middleware import EveryRequest
 from maskwell.collect.respond import routes as respond
 from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Busy, Database, NotStored
 from maskwell.collect.studio import routes as studio
+from maskwell.collect.tallies import Tallies
 
 FOLDER = Path(__file__).parent
 
@@ -45,12 +48,17 @@ def build(database: str, **settings: Any) -> FastAPI:
     )
     app.state.service = service
     app.state.administrator_token = service.new_administrator_token
-    app.include_router(api.routes(service))
+    tallies, metrics = Tallies(service), Metrics()
+    app.state.tallies = tallies
+    app.include_router(api.routes(service, tallies))
+    app.include_router(sign_in.routes(service))
+    app.include_router(upkeep.routes(service, metrics))
     for name, folder in (("browser", "browser"), ("respond/assets", "respond/assets"), ("studio/assets", "studio")):
-        app.mount(f"/{name}", StaticFiles(directory=FOLDER / folder), name=name)
+        app.mount(f"/{name}", Assets(directory=FOLDER / folder), name=name)
     app.include_router(respond.routes(service))
-    app.include_router(studio.routes(service))
+    app.include_router(studio.routes(service, tallies))
     _answer_errors(app)
+    app.add_middleware(EveryRequest, service=service, metrics=metrics)
     return app
 
 

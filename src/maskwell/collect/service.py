@@ -8,10 +8,11 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Connection, insert
 
-from maskwell.collect.access import Limiter, Sessions, is_token, new_survey_id, new_token, token_hash
+from maskwell.collect.access import SURVEY_ID, Limiter, Sessions, is_token, new_survey_id, new_token, token_hash
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database, Writer
 from maskwell.collect.store.database import SurveyRow
@@ -46,6 +47,13 @@ class Published:
             state: json.dumps({"id": self.id, "state": state, **self.survey.public}, ensure_ascii=False).encode()
             for state in states
         }
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a token opens; no survey for the administrator's."""
+
+    survey: str | None
 
 
 @dataclass
@@ -117,11 +125,14 @@ class Service:
         found = self.loaded(survey)
         if found is not None:
             return found
-        row = self.database.survey(survey)
+        row = self.database.survey(survey) if SURVEY_ID.fullmatch(survey) else None
         return None if row is None else self._load(row)
 
     def _load(self, row: SurveyRow) -> Published:
         published = Published(row.id, row.owner_hash, read_survey(json.loads(row.document)), row.created)
+        # Worked out now, in the thread that loads it, rather than while requests wait.
+        published.layout.warm_up()
+        _ = published.public_text
         with self._loading:
             if row.closed:
                 self.closed.add(row.id)
@@ -140,6 +151,25 @@ class Service:
         """Whether a survey takes reports now."""
         return published.survey.state(published.id in self.closed, today())
 
+    def batches(self, published: Published) -> int:
+        """How many whole batches of submissions a survey has."""
+        row = self.database.survey(published.id)
+        return 0 if row is None else row.received // published.survey.least_batch
+
+    def progress(self, published: Published) -> dict[str, Any]:
+        """How many submissions there are, how many of them are shown, and on which days they came."""
+        row = self.database.survey(published.id)
+        received = 0 if row is None else row.received
+        least = published.survey.least_batch
+        return {
+            "id": published.id,
+            "state": self.state(published),
+            "received": received,
+            "shown": received - received % least,
+            "least_batch": least,
+            "by_day": self.database.by_day(published.id),
+        }
+
     def close(self, published: Published) -> None:
         """Close a survey for good."""
         self.writer.close_survey(published.id)
@@ -151,6 +181,13 @@ class Service:
         """Whether a token is the administrator's."""
         stored = self.database.fact(_ADMINISTRATOR)
         return token is not None and stored is not None and is_token(token, stored)
+
+    def what_opens(self, token: str) -> Opened | None:
+        """What a token opens: a survey, or for the administrator's none in particular; None if it opens nothing."""
+        if self.is_administrator(token):
+            return Opened(None)
+        survey = self.database.owned_by(token_hash(token))
+        return None if survey is None else Opened(survey)
 
     def owns(self, token: str | None, published: Published) -> bool:
         """Whether a token is that of a survey."""

@@ -48,6 +48,11 @@ class Layout:
         self._flag_bytes = (len(survey.questions) + 7) // 8
         self.width = self._flag_bytes + sum(self._widths)
 
+    def warm_up(self) -> None:
+        """Build what checking needs, which for large designs takes a while."""
+        for question in self._questions:
+            question.design.codec.first_impossible(np.zeros_like(question.design.sampler.empty(1)))
+
     def pack(self, reports: object) -> bytes:
         """The packed form of ``{"question": report}``; an error says which question is wrong."""
         if not isinstance(reports, dict):
@@ -71,7 +76,14 @@ class Layout:
 
     def unpack(self, rows: Sequence[bytes], names: Sequence[str] | None = None) -> dict[str, Reports]:
         """The reports of each question, in the order of the rows."""
-        table = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), self.width)
+        return self.columns(self.table(rows), names)
+
+    def table(self, rows: Sequence[bytes]) -> NDArray[np.uint8]:
+        """Packed submissions as an array, a row each."""
+        return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), self.width)
+
+    def columns(self, table: NDArray[np.uint8], names: Sequence[str] | None = None) -> dict[str, Reports]:
+        """The reports of each question in such an array."""
         wanted = self._place if names is None else names
         return {name: self._column(table, self._place[name]) for name in wanted}
 

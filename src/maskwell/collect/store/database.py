@@ -90,6 +90,11 @@ class Database:
             row = connection.execute(select(surveys).where(surveys.c.id == survey)).mappings().first()
         return None if row is None else _survey_row(row)
 
+    def owned_by(self, owner_hash: str) -> str | None:
+        """The survey whose owner's token has this hash."""
+        with self.engine.connect() as connection:
+            return connection.execute(select(surveys.c.id).where(surveys.c.owner_hash == owner_hash)).scalar()
+
     def surveys(self) -> list[SurveyRow]:
         """All of them, the newest first."""
         with self.engine.connect() as connection:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from maskwell.collect.service import Service
+from maskwell.collect.tallies import Tallies
 
 
-def routes(service: Service) -> APIRouter:
+def routes(service: Service, tallies: Tallies) -> APIRouter:
     """The pages below ``/studio/``; their scripts and styles are served at ``/studio/assets/``."""
     return APIRouter(prefix="/studio", include_in_schema=False)
