@@ -14,8 +14,8 @@ import cvxpy
 import numpy as np
 
 import maskwell as mw
+from bench.em import em
 from bench.timing import best_seconds
-from maskwell.inference.likelihood.em import em
 from maskwell.inference.likelihood.estimate import Sample, safe_start
 from maskwell.inference.likelihood.kernels import certificate, chances
 from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance

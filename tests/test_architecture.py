@@ -123,10 +123,6 @@ CLOSING = {
     ("maskwell.designs.kinds.product", "maskwell.reports"): "the same for several variables",
     ("maskwell.designs.base", "maskwell.designs.registry"): "design.citation() looks its name up among all designs",
     ("maskwell.designs.base", "maskwell.designs.storage"): "Design.from_json builds whichever kind the text names",
-    ("maskwell.inference.linear", "maskwell.inference.likelihood.estimate"): "estimate() gives every method's estimate",
-    ("maskwell.inference.linear", "maskwell.inference.joint"): "the same for several variables",
-    ("maskwell.inference.likelihood.estimate", "maskwell.inference.likelihood.joint"): "the same for the likelihood",
-    ("maskwell.ordering.interior_point", "maskwell.ordering.row_comparison"): "both read the same problem",
     ("maskwell.release.pram.plan", "maskwell.release.pram.release"): "a plan carries itself out again",
     ("maskwell.release.identification.plan", "maskwell.release.identification.release"): "a plan carries itself out",
 }

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import maskwell as mw
+from bench.em import em
 from maskwell.errors import EstimationError
-from maskwell.inference.likelihood.em import em
 from maskwell.inference.likelihood.estimate import LikelihoodEstimate
 from maskwell.inference.likelihood.kernels import certificate, chances, weighted_products, weighted_sum
 from maskwell.inference.likelihood.maximum import maximise, tolerance

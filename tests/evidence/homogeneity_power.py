@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency
 
 import maskwell as mw
 from maskwell.designs import Design
-from maskwell.inference.hypotheses.hypothesis_test import most_likely
+from maskwell.inference.likelihood.maximum import most_likely
 from tests.evidence.cases import Floats
 from tests.evidence.homogeneity_level import falling, shares
 from tests.evidence.record import Result, Size, Table

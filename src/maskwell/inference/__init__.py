@@ -1,11 +1,12 @@
 """From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
 from maskwell.inference.domains import Totals, estimate_by, estimate_totals
+from maskwell.inference.estimates import Contrast, Estimate, Projection
 from maskwell.inference.hypotheses.fit import goodness_of_fit
 from maskwell.inference.hypotheses.homogeneity import homogeneity_test
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.independence import independence_test
-from maskwell.inference.linear import Contrast, Estimate, Projection, estimate, estimate_contrast
+from maskwell.inference.methods import estimate, estimate_contrast
 from maskwell.inference.posterior import IndividualLeakage, individual_leakage, posterior
 
 __all__ = [

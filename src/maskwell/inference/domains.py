@@ -12,7 +12,8 @@ from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix, Method, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.estimates import Estimate
-from maskwell.inference.linear import LinearEstimate, as_tally, estimate
+from maskwell.inference.linear import LinearEstimate
+from maskwell.inference.methods import as_tally, estimate
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,15 @@ def derived_seed(seed: int | None, *purpose: object) -> int | None:
         return None
     text = " ".join(["maskwell draws", str(seed), *map(str, purpose)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def seed_of(parts: Iterable[Any]) -> int:
+    """A seed that depends on the data alone, so that the same data always give the same draws."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+        digest.update(b"/")
+    return int.from_bytes(digest.digest()[:8])
 
 
 def draw_codes(proportions: Vector, n: int, seed: int | None) -> NDArray[np.uint32]:

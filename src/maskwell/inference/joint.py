@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, Method, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.cramers_v import CramersV, corrected_v
-from maskwell.inference.linear import Contrast, Estimate, LinearEstimate, estimate
+from maskwell.inference.estimates import Contrast, Estimate
+from maskwell.inference.linear import LinearEstimate
 from maskwell.reports.tally import Tally
 
 _MOST_ASSOCIATED = 4_000
@@ -105,12 +106,12 @@ class JointTable(Estimate):
                 f"{_MOST_ASSOCIATED:,} are possible. Group categories, or test independence."
             )
         whole = self._with_covariance()
-        found = corrected_v(whole.table, whole.covariance)
+        found = corrected_v(whole.proportions.reshape(self.table.shape), whole.covariance)
         if found is None:
             raise EstimationError("association needs two categories or more, each with some people, of both variables.")
         return found
 
-    def _with_covariance(self) -> JointTable:
+    def _with_covariance(self) -> Estimate:
         """The estimate whose noise is known: unbiased, with a covariance."""
         return self
 
@@ -121,12 +122,14 @@ class JointEstimate(JointTable, LinearEstimate):
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one variable by itself."""
-        return estimate(self.tally.marginal(name), "moments" if self.method == "moments" else "linear")
+        return linear_estimate(self.tally.marginal(name), "moments" if self.method == "moments" else "linear")
 
 
-def estimate_joint(tally: Tally, method: Method) -> JointEstimate:
-    """The joint estimate of a product's tally."""
-    design = tally.design
-    if not design.variables or tally.kept_patterns is None:
+def linear_estimate(tally: Tally, method: Method = "linear") -> LinearEstimate:
+    """The linear estimate of a tally: of one variable, or of several together."""
+    scores = tally.design.scores(method)
+    if not tally.design.variables:
+        return LinearEstimate(tally, method, scores)
+    if tally.kept_patterns is None:
         raise EstimationError("a joint estimate needs the tally of a product with its patterns; use reports.tally().")
-    return JointEstimate(tally, method, design.scores(method).over(tally.kept_patterns.packed))
+    return JointEstimate(tally, method, scores.over(tally.kept_patterns.packed))

@@ -7,71 +7,17 @@ Hájek mean and its linearised variance (Kish's ``sum w^2 / (sum w)^2`` in place
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast
 
 import numpy as np
 
-from maskwell.designs.base import Matrix, Method, Scores, Vector
-from maskwell.errors import EstimationError
-from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, Projection, contrast_vector
-from maskwell.inference.intervals import closed_form as intervals
+from maskwell.designs.base import Matrix, Scores, Vector
+from maskwell.inference.estimates import Estimate
+from maskwell.inference.intervals import closed_form
 from maskwell.inference.simplex import project
-from maskwell.reports import Reports
-from maskwell.reports.tally import Tally
-
-__all__ = ["Contrast", "Estimate", "LinearEstimate", "Projection", "estimate", "estimate_contrast"]
 
 _ROUND_OFF = 1e-12
-METHODS = ("linear", "moments")
-LIKELIHOOD_METHODS = ("likelihood", "one-step")
-
-
-def estimate(
-    tally: Tally | Reports, method: Literal["linear", "moments", "likelihood", "one-step"] = "linear"
-) -> Estimate:
-    """Estimate the proportions of all categories.
-
-    ``linear`` is the minimax linear estimator; ``moments`` inverts the inclusion counts (for matrices: unweighted
-    least squares). Both are unbiased, so single entries may fall outside [0, 1]. ``likelihood`` is the maximum over
-    proportions that are none below 0 and sum to 1, which is more precise where sets are reported, and biased near 0;
-    ``one-step`` is one Newton step towards it. For reports that are sets these two need each distinct report, as
-    ``reports.tally(patterns=True)`` keeps it.
-
-    >>> import maskwell as mw
-    >>> design = mw.designs.warner(truth_prob=0.75)
-    >>> mw.estimate(mw.Tally.from_counts(design, [500, 500])).proportions
-    array([0.5, 0.5])
-    """
-    if method in LIKELIHOOD_METHODS:
-        from maskwell.inference.likelihood.estimate import estimate_likelihood
-
-        return estimate_likelihood(as_tally(tally, patterns=True), method)
-    counted = as_tally(tally)
-    if method not in METHODS:
-        raise EstimationError(
-            f"method must be one of {', '.join(METHODS + LIKELIHOOD_METHODS)}; got {method!r}.", parameter="method"
-        )
-    linear = cast(Method, method)
-    if counted.design.variables:
-        from maskwell.inference.joint import estimate_joint
-
-        return estimate_joint(counted, linear)
-    return LinearEstimate(counted, linear, counted.design.scores(linear))
-
-
-def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
-    """The tally of what was given, if it holds reports."""
-    counted = tally.tally(patterns=patterns) if isinstance(tally, Reports) else tally
-    if not isinstance(counted, Tally):
-        raise EstimationError(
-            f"estimate needs a Tally or Reports; got {type(tally).__name__}. Masked values come from design.mask."
-        )
-    if counted.n == 0:
-        raise EstimationError("there are no reports to estimate from.")
-    return counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,18 +71,8 @@ class LinearEstimate(Estimate):
         """ "exact" for the design at the estimated proportions; "linearised" with sampling weights."""
         return "exact" if self.tally.squares is None else "linearised"
 
-    def interval(self, level: float = 0.95, method: intervals.Kind | None = None, simultaneous: bool = False) -> Matrix:
+    def interval(
+        self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False
+    ) -> Matrix:
         """Lower and upper limits by category; simultaneous ones hold for all together (Bonferroni)."""
-        return intervals.limits(self, level, method or self.default_interval, simultaneous)
-
-
-def estimate_contrast(tally: Tally | Reports, scores: ContrastScores) -> Contrast:
-    """A weighted sum of proportions, also where the single proportions cannot be estimated, such as a group's total."""
-    counted = as_tally(tally)
-    vector = contrast_vector(counted.design, scores)
-    if not math.isinf(counted.design.added_variance):
-        return estimate(counted).contrast(vector)
-    from maskwell.inference.estimable import contrast_of_deficient
-
-    value, error = contrast_of_deficient(counted, vector)
-    return Contrast(value, error)
+        return closed_form.limits(self, level, method or self.default_interval, simultaneous)

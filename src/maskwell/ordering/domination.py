@@ -20,7 +20,8 @@ from maskwell.designs.channels import Channel
 from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.ordering.comparable import comparable_pair, paired_tables
 from maskwell.ordering.proportional import proportional_rows
-from maskwell.ordering.row_comparison import Comparison, Finding, decide
+from maskwell.ordering.row_comparison import Comparison, Finding
+from maskwell.ordering.row_decision import decide
 from maskwell.ordering.size_comparison import SizeComparison, decide_sizes
 from maskwell.ordering.size_rules import SizeBet, SizeTransition
 
@@ -64,7 +65,6 @@ class Domination:
     why: str
     transition: Matrix | SizeTransition | None = None
     witness: Witness | None = None
-    _sizes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     def __bool__(self) -> bool:
         return self.holds
@@ -72,9 +72,7 @@ class Domination:
     @cached_property
     def C(self) -> Matrix | None:
         """The transition matrix from reports of the better design to reports of the worse; columns sum to 1."""
-        if isinstance(self.transition, SizeTransition):
-            return self.transition.matrix(*self._sizes)
-        return self.transition
+        return self.transition.matrix() if isinstance(self.transition, SizeTransition) else self.transition
 
 
 def dominates(better: Any, worse: Any) -> Domination:
@@ -203,8 +201,7 @@ def _dominates_by_size(better: Channel, worse: Channel) -> Domination:
     comparison = SizeComparison(better.k, better.sizes, worse.sizes)
     transition, bet, slack = decide_sizes(comparison)
     if bet is None:
-        sizes = (comparison.sizes(better.sizes), comparison.sizes(worse.sizes))
-        return Domination(True, slack, _HOLDS, transition, _sizes=sizes)
+        return Domination(True, slack, _HOLDS, transition)
     witness = Witness(*comparison.values(bet), bet)
     parities = float(better.parity), float(worse.parity)
     steeper = parities[1] > parities[0] * (1 + TOLERANCE)

@@ -55,10 +55,7 @@ class Improvement:
     @cached_property
     def C(self) -> Matrix:
         """The transition matrix from reports of the improved design to reports of the original."""
-        if isinstance(self.transition, SizeTransition):
-            sizes = [[row.size for row in design.channel.sizes] for design in (self.design, self.original)]
-            return self.transition.matrix(*sizes)
-        return self.transition
+        return self.transition.matrix() if isinstance(self.transition, SizeTransition) else self.transition
 
 
 def improve(design: Design) -> Design:
@@ -91,8 +88,10 @@ def improvement(design: Design) -> Improvement:
 
 
 def _unchanged(design: Design) -> Improvement:
-    moves = tuple(Move(row.size, row.size, row.size, 1.0) for row in design.channel.sizes)
-    stay = SizeTransition(design.k, moves) if moves else np.eye(design.report_count())
+    if not design.channel.sizes:
+        return Improvement(design, design, np.eye(design.report_count()), 0.0, 0.0)
+    sizes = tuple(row.size for row in design.channel.sizes)
+    stay = SizeTransition(design.k, sizes, sizes, tuple(Move(size, size, size, 1.0) for size in sizes))
     return Improvement(design, design, stay, 0.0, 0.0)
 
 
@@ -125,8 +124,9 @@ def _improved_sizes(design: Design, parity: Fraction) -> Improvement:
                 moves.append(Move(size, row.size, shared, float(total * weight / told[size])))
             if rest := Fraction(row.weight, TOTAL) - weight:
                 moves.append(Move(size, row.size, None, float(rest)))
-    transition = SizeTransition(k, tuple(moves))
-    slack = SizeComparison(k, better.channel.sizes, design.channel.sizes).error(transition)
+    comparison = SizeComparison(k, better.channel.sizes, design.channel.sizes)
+    transition = comparison.transition(moves)
+    slack = comparison.error(transition)
     return Improvement(design, better, transition, slack, float(1 - total))
 
 

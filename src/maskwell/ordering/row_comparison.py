@@ -1,4 +1,4 @@
-"""What proves that one design can be had from another by further randomisation, and how such a proof is found.
+"""What proves that one design can be had from another by further randomisation, or that it cannot.
 
 P is at least as informative as A if A = CP for a transition matrix C (chai-nayak-2018, Definition 4.1, after
 Blackwell). C proves it. If there is none, linear programming duality gives a decision problem in which A does strictly
@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.channels.deviations import TOLERANCE
-from maskwell.errors import DesignError
 from maskwell.ordering.comparable import error_scale
 
 _SMALL = 20_000  # up to here a simplex method takes less than a second
@@ -28,8 +27,6 @@ _CELLS = 200_000_000
 _RANK_TOLERANCE = 1e-11
 _ROUNDING = 1e-15
 _TINY = float(np.finfo(float).tiny)
-# Seconds, because a degenerate program can send the simplex method round in circles.
-SIMPLEX: Any = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 20.0}
 
 
 class Finding(NamedTuple):
@@ -122,82 +119,3 @@ def proper(transition: Matrix) -> Matrix:
 def scaled(payoffs: Matrix) -> Matrix:
     """With 1 as the largest gain or loss."""
     return np.asarray(payoffs / max(float(np.abs(payoffs).max()), _TINY))
-
-
-def decide(comparison: Comparison) -> Finding:
-    """C with an error of at most 1e-9, or payoffs with a gain."""
-    from maskwell.ordering.interior_point import search
-
-    (m, k), r = comparison.better.shape, len(comparison.worse)
-    if r * m * k > _CELLS:
-        raise DesignError(
-            f"designs with {m} and {r} reports over {k} categories are too large to compare as tables; "
-            "compare symmetric designs as designs, or merge reports first."
-        )
-    geometry = Geometry.of(comparison)
-    for attempt in (_only_candidate, _outside_row_space):
-        found = attempt(comparison, geometry)
-        if found is not None and found.decisive:
-            return found
-    small = r * m * geometry.basis.shape[1] <= _SMALL
-    found = _simplex(comparison) if small else search(comparison, geometry)
-    if found is None and r * m * k <= _NOT_HOPELESS:
-        found = search(comparison, geometry) if small else _simplex(comparison)
-    if found is None:
-        raise DesignError(
-            "the order of these designs cannot be decided to 1e-9: no transition matrix was found and no bet tells "
-            "them apart. Merge nearly proportional reports and try again."
-        )
-    return found
-
-
-def _only_candidate(comparison: Comparison, geometry: Geometry) -> Finding | None:
-    """If the rows of P are independent there is one candidate for C; a negative entry of it can be bet against."""
-    G = geometry.on_target(np.outer(geometry.a, geometry.q))
-    found = comparison.finding(geometry.transition(G))
-    if found is not None or len(geometry.q) > geometry.basis.shape[1]:
-        return found
-    row, column = np.unravel_index(np.argmin(G / geometry.q), G.shape)
-    multipliers = np.zeros_like(geometry.target)
-    multipliers[row] = -geometry.basis[column]
-    return comparison.bet(geometry.payoffs(multipliers))
-
-
-def _outside_row_space(comparison: Comparison, geometry: Geometry) -> Finding | None:
-    """Where A tells two mixtures of categories apart that P cannot: bet on the difference."""
-    if geometry.basis.shape[1] == comparison.better.shape[1]:
-        return None
-    span, _ = np.linalg.qr(geometry.back)
-    outside = comparison.worse - comparison.worse @ span @ span.T
-    row = int(np.argmax(np.abs(outside).max(axis=1) / comparison.scale))
-    payoffs = np.zeros_like(comparison.worse)
-    payoffs[row] = outside[row]
-    return comparison.bet(scaled(payoffs))
-
-
-def _simplex(comparison: Comparison) -> Finding | None:
-    """The C with the least relative error, and the bet that proves that it is the least."""
-    from scipy import sparse
-    from scipy.optimize import linprog
-
-    (m, k), r, scale = comparison.better.shape, len(comparison.worse), comparison.scale
-    weights = comparison.better.max(axis=1)
-    product: Any = sparse.kron(sparse.eye(r), sparse.csr_matrix((comparison.better / weights[:, None]).T))
-    error: Any = sparse.csr_matrix(np.ones((r * k, 1)))
-    bounded: Any = sparse.bmat([[product, -error], [-product, -error]])
-    columns: Any = sparse.hstack([sparse.kron(scale[None, :], sparse.eye(m)), sparse.csr_matrix((m, 1))])
-    target = (comparison.worse / scale[:, None]).ravel()
-    solution = linprog(
-        np.append(np.zeros(r * m), 1.0),
-        A_ub=bounded.tocsc(),
-        b_ub=np.concatenate([target, -target]),
-        A_eq=columns.tocsc(),
-        b_eq=weights,
-        method="highs-ds",
-        options=SIMPLEX,
-    )
-    if solution.status != 0 or solution.x is None:
-        return None
-    found = comparison.finding(proper(solution.x[:-1].reshape(r, m) * scale[:, None] / weights))
-    above, below = solution.ineqlin.marginals.reshape(2, r, k)
-    return found or comparison.bet(scaled((above - below) / scale[:, None]))

@@ -15,9 +15,10 @@ holds the truth, and one for naming a set that does not.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,8 @@ from maskwell.designs.channels import SizeRow
 from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.errors import DesignError
 from maskwell.ordering.comparable import mass_scale
-from maskwell.ordering.row_comparison import SIMPLEX
-from maskwell.ordering.size_rules import Move, SizeBet, SizeTransition, held_inside, held_outside
+from maskwell.ordering.least_error import least_error
+from maskwell.ordering.size_rules import Move, SizeBet, SizeTransition
 from maskwell.sampling.samplers import TOTAL
 
 _ROUNDING = 1e-15
@@ -42,10 +43,14 @@ class SizeComparison:
     better: tuple[SizeRow, ...]
     worse: tuple[SizeRow, ...]
 
-    @staticmethod
-    def sizes(rows: tuple[SizeRow, ...]) -> tuple[int, ...]:
-        """The sizes of a design."""
-        return tuple(row.size for row in rows)
+    @cached_property
+    def sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The set sizes of both designs."""
+        return tuple(row.size for row in self.better), tuple(row.size for row in self.worse)
+
+    def transition(self, moves: Iterable[Move]) -> SizeTransition:
+        """Moves from the sets of the better design to those of the worse."""
+        return SizeTransition(self.k, *self.sizes, tuple(moves))
 
     @cached_property
     def target(self) -> Matrix:
@@ -59,32 +64,29 @@ class SizeComparison:
     @cached_property
     def ends(self) -> list[tuple[int, int, int]]:
         """Every (size, size', shared) with the smallest and the largest number of shared members."""
-        k, olds, news = self.k, self.sizes(self.better), self.sizes(self.worse)
-        pairs = [(s, to, (max(0, s + to - k), min(s, to))) for s in olds for to in news]
-        return [(s, to, t) for s, to, extremes in pairs for t in sorted(set(extremes))]
+        pairs = [(s, to, {max(0, s + to - self.k), min(s, to)}) for s, to in product(*self.sizes)]
+        return [(s, to, t) for s, to, extremes in pairs for t in sorted(extremes)]
 
     @cached_property
     def reached(self) -> Matrix:
         """For each of ``ends``, what a sure move adds to IN' and OUT' of its new size."""
-        moves = [Move(*end, 1.0) for end in self.ends]
-        keep = np.array([(held_inside(self.k, move), held_outside(self.k, move)) for move in moves])
+        keep = np.array([Move(*end, 1.0).holds(self.k) for end in self.ends])
         start = _chances(self.better)[self.old]
         return np.stack([(start * keep).sum(axis=1), (start * (1 - keep)).sum(axis=1)], axis=1)
 
     @cached_property
     def new(self) -> NDArray[np.int64]:
-        at = {row.size: i for i, row in enumerate(self.worse)}
+        at = {size: i for i, size in enumerate(self.sizes[1])}
         return np.array([at[to] for _, to, _ in self.ends])
 
     @cached_property
     def old(self) -> NDArray[np.int64]:
-        at = {row.size: i for i, row in enumerate(self.better)}
+        at = {size: i for i, size in enumerate(self.sizes[0])}
         return np.array([at[s] for s, _, _ in self.ends])
 
     def error(self, transition: SizeTransition) -> float:
         """The largest error in a size's chances, relative to the chance of the size."""
-        reached = transition.applied_to(self.better)
-        given = np.array([reached.get(size, (0.0, 0.0)) for size in self.sizes(self.worse)])
+        given = np.array(list(transition.applied_to(self.better).values()))
         return float((np.abs(given - self.target).max(axis=1) / self.scale).max())
 
     def values(self, bet: SizeBet) -> tuple[float, float]:
@@ -119,7 +121,7 @@ def decide_sizes(comparison: SizeComparison) -> tuple[SizeTransition | None, Siz
     error, transition = min(((comparison.error(t), t) for t in found), key=lambda pair: pair[0])
     if error <= TOLERANCE:
         return transition, None, error
-    bet = SizeBet(comparison.k, comparison.sizes(comparison.worse), *(payoffs / np.abs(payoffs).max()).T)
+    bet = SizeBet(comparison.k, comparison.sizes[1], *(payoffs / np.abs(payoffs).max()).T)
     gain = comparison.gain(bet)
     if gain <= 0:
         raise DesignError(
@@ -142,12 +144,12 @@ def _diluted(comparison: SizeComparison) -> SizeTransition:
     moves += [
         Move(size, to, None, (1 - kept) * weight / total) for size in before for to, weight in noise.items() if weight
     ]
-    return SizeTransition(comparison.k, tuple(moves))
+    return comparison.transition(moves)
 
 
 def _transition(comparison: SizeComparison, chances: Vector) -> SizeTransition:
     ends = zip(comparison.ends, chances.tolist(), strict=True)
-    return SizeTransition(comparison.k, tuple(Move(*end, chance) for end, chance in ends if chance))
+    return comparison.transition(Move(*end, chance) for end, chance in ends if chance)
 
 
 def _solve(comparison: SizeComparison) -> tuple[Vector, Matrix]:
@@ -157,33 +159,21 @@ def _solve(comparison: SizeComparison) -> tuple[Vector, Matrix]:
     1e-9 for zeros, and sizes differ by more.
     """
     from scipy import sparse
-    from scipy.optimize import linprog
 
     n, sizes, old, new = len(comparison.ends), len(comparison.worse), comparison.old, comparison.new
     weights = comparison.reached.sum(axis=1)
     start = np.array([weights[np.argmax(old == s)] for s in range(len(comparison.better))])
     flat = np.concatenate([2 * new, 2 * new + 1])
     entries = (comparison.reached / weights[:, None]).T.ravel()
-    moves: Any = sparse.csr_matrix((entries, (flat, np.tile(np.arange(n), 2))), shape=(2 * sizes, n))
-    error: Any = sparse.csr_matrix(np.ones((2 * sizes, 1)))
-    bounded: Any = sparse.bmat([[moves, -error], [-moves, -error]])
+    moves = sparse.csr_matrix((entries, (flat, np.tile(np.arange(n), 2))), shape=(2 * sizes, n))
     spent = comparison.scale[new] / mass_scale(start)[old]
-    from_size: Any = sparse.csr_matrix((spent, (old, np.arange(n))), shape=(len(start), n + 1))
+    from_size = sparse.csr_matrix((spent, (old, np.arange(n))), shape=(len(start), n))
     target = (comparison.target / comparison.scale[:, None]).ravel()
-    solution = linprog(
-        np.append(np.zeros(n), 1.0),
-        A_ub=bounded.tocsc(),
-        b_ub=np.concatenate([target, -target]),
-        A_eq=from_size.tocsc(),
-        b_eq=start / mass_scale(start),
-        method="highs-ds",
-        options=SIMPLEX,
-    )
-    if solution.status != 0 or solution.x is None:
-        raise DesignError(f"the comparison by set size did not finish ({solution.message}); compare fewer sizes.")
-    above, below = solution.ineqlin.marginals.reshape(2, sizes, 2)
-    chances = _proper(comparison, solution.x[:-1] * comparison.scale[new] / weights)
-    return chances, (above - below) / comparison.scale[:, None]
+    solved = least_error(moves, target, from_size, start / mass_scale(start))
+    if isinstance(solved, str):
+        raise DesignError(f"the comparison by set size did not finish ({solved}); compare fewer sizes.")
+    chances = _proper(comparison, solved.at * comparison.scale[new] / weights)
+    return chances, solved.prices.reshape(sizes, 2) / comparison.scale[:, None]
 
 
 def _proper(comparison: SizeComparison, chances: Vector) -> Vector:

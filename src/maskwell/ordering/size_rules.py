@@ -25,38 +25,43 @@ class Move(NamedTuple):
     shared: int | None
     chance: float
 
+    def holds(self, k: int) -> tuple[float, float]:
+        """The chances that the new set holds a given member of the old one, and a given category outside the old."""
+        if self.shared is None:
+            return self.to_size / k, self.to_size / k
+        inside = self.shared / self.size if self.size else 0.0
+        return inside, (self.to_size - self.shared) / (k - self.size) if self.size < k else 0.0
+
 
 @dataclass(frozen=True)
 class SizeTransition:
     """A transition matrix between symmetric designs, as moves between sizes; the moves from a size sum to 1."""
 
     k: int
+    sizes: tuple[int, ...]
+    to_sizes: tuple[int, ...]
     moves: tuple[Move, ...]
 
     def applied_to(self, rows: Iterable[SizeRow]) -> dict[int, tuple[float, float]]:
         """The chances of each size with the truth inside and outside after the moves."""
         start = {row.size: (row.inside / TOTAL, row.outside / TOTAL) for row in rows}
-        reached: dict[int, tuple[float, float]] = {}
+        reached = dict.fromkeys(self.to_sizes, (0.0, 0.0))
         for move in self.moves:
-            inside, outside = start[move.size]
-            kept = inside * held_inside(self.k, move) + outside * held_outside(self.k, move)
-            before = reached.get(move.to_size, (0.0, 0.0))
-            reached[move.to_size] = (
-                before[0] + move.chance * kept,
-                before[1] + move.chance * (inside + outside - kept),
-            )
+            (inside, outside), (held, taken) = start[move.size], move.holds(self.k)
+            kept = inside * held + outside * taken
+            before, chance = reached[move.to_size], move.chance
+            reached[move.to_size] = (before[0] + chance * kept, before[1] + chance * (inside + outside - kept))
         return reached
 
-    def matrix(self, from_sizes: Iterable[int], to_sizes: Iterable[int]) -> Matrix:
-        """The transition matrix between the reports of two designs with these sizes, in the order of their tables."""
-        old, new = list(from_sizes), list(to_sizes)
-        columns, rows = (sum(math.comb(self.k, size) for size in sizes) for sizes in (old, new))
+    def matrix(self) -> Matrix:
+        """The transition matrix between the reports of both designs, in the order of their tables."""
+        columns, rows = (sum(math.comb(self.k, size) for size in sizes) for sizes in (self.sizes, self.to_sizes))
         if rows * columns > MATRIX_CELLS:
             raise DesignError(
                 f"C between {columns} and {rows} reports is too large to write out (limit {MATRIX_CELLS} cells); "
                 "use transition, which gives it by set size."
             )
-        before, after = _members(self.k, old), _members(self.k, new)
+        before, after = _members(self.k, self.sizes), _members(self.k, self.to_sizes)
         shared = (after @ before.T).astype(int)
         C = np.zeros(shared.shape)
         for size, to_size, t, chance in self.moves:
@@ -64,30 +69,15 @@ class SizeTransition:
             if t is None:
                 C[block] += chance / math.comb(self.k, to_size)
             else:
-                C[block] += (shared[block] == t) * (
-                    chance / (math.comb(size, t) * math.comb(self.k - size, to_size - t))
-                )
+                alike = math.comb(size, t) * math.comb(self.k - size, to_size - t)
+                C[block] += (shared[block] == t) * (chance / alike)
         return C
 
 
-def _members(k: int, sizes: list[int]) -> Matrix:
+def _members(k: int, sizes: tuple[int, ...]) -> Matrix:
     """Each set as a row of zeros and ones: by size, then by the number that its bits are."""
     masks = [sorted(sum(1 << j for j in chosen) for chosen in combinations(range(k), size)) for size in sizes]
     return np.array([[mask >> j & 1 for j in range(k)] for of_size in masks for mask in of_size], float)
-
-
-def held_inside(k: int, move: Move) -> float:
-    """The chance that the new set holds a given member of the old one."""
-    if move.shared is None:
-        return move.to_size / k
-    return move.shared / move.size if move.size else 0.0
-
-
-def held_outside(k: int, move: Move) -> float:
-    """The chance that the new set holds a given category that the old one does not."""
-    if move.shared is None:
-        return move.to_size / k
-    return (move.to_size - move.shared) / (k - move.size) if move.size < k else 0.0
 
 
 @dataclass(frozen=True)
@@ -103,6 +93,6 @@ class SizeBet:
         """Payoffs by set and true category, sets in the order of the design's table."""
         if sum(math.comb(self.k, size) for size in self.sizes) * self.k > MATRIX_CELLS:
             raise DesignError(f"payoffs for sets of {self.k} categories are too large to write out; use bet instead.")
-        members = _members(self.k, list(self.sizes))
+        members = _members(self.k, self.sizes)
         at = [self.sizes.index(int(size)) for size in members.sum(axis=1)]
         return np.where(members == 1, self.inside[at][:, None], self.outside[at][:, None])

@@ -10,19 +10,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from maskwell.auditing.audit import audit
+from maskwell.auditing import audit
 from maskwell.auditing.cautions import USUAL_CEILING
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
 from maskwell.errors import DesignError
 from maskwell.plain_text import visible_html, visible_lines
-from maskwell.words.record_sentences import belief, given_away, guess, how_often, is_certain, is_open, purpose, recorded
-from maskwell.words.sentences import Sentence, decimal, plain
-from maskwell.words.survey_procedures import instructions, quoted
+from maskwell.words.record_sentences import (
+    belief,
+    given_away,
+    guess,
+    how_often,
+    is_certain,
+    is_open,
+    purpose,
+    recorded,
+)
+from maskwell.words.sentences import Sentence, decimal, plain, quoted, say
+from maskwell.words.survey_procedures import instructions
 
 Audience = Literal["respondent", "interviewer", "methodologist"]
 
-_OPEN = Sentence("The answer is recorded as it is, and whoever sees the record knows it.")
+_OPEN = say("The answer is recorded as it is, and whoever sees the record knows it.")
 
 
 @dataclass(frozen=True)
@@ -54,154 +63,147 @@ def explain(design: Design, audience: Audience = "respondent") -> Explanation:
         raise DesignError(
             f"audience must be one of {', '.join(get_args(Audience))}; got {audience!r}.", parameter="audience"
         )
-    writers: dict[str, Callable[[Design], Iterator[Sentence]]] = {
-        "respondent": _respondent,
-        "interviewer": _interviewer,
-        "methodologist": _methodologist,
-    }
-    write = writers[audience]
+    write = _WRITERS[audience]
     if not design.variables:
         return Explanation(design, audience, tuple(write(design)))
     sentences: list[Sentence] = []
     for name, part in design.variables.items():
-        sentences += [Sentence("About {variable}:", labels={"variable": quoted(name)}), *write(part)]
-    return Explanation(design, audience, (*sentences, *_together(design, audience)))
+        sentences += [say("About {variable}:", variable=quoted(name)), *write(part)]
+    return Explanation(design, audience, (*sentences, _all_variables(design, audience)))
 
 
 def _respondent(design: Design) -> Iterator[Sentence]:
-    steps, facts = instructions(design), design.set_facts()
+    steps, sets, parity = instructions(design), design.set_facts(), design.exact_parity()
     yield from steps
-    if design.exact_parity() == 1:
-        yield Sentence("What is recorded for you does not depend on your answer, so it says nothing about you.")
+    if parity == 1:
+        yield say("What is recorded for you does not depend on your answer, so it says nothing about you.")
         return
-    if is_open(facts):
+    if is_open(sets):
         yield _OPEN
     else:
-        yield from recorded(design, facts, told=bool(steps))
-        yield from given_away(design, facts)
+        yield from recorded(design, sets, told=bool(steps))
+        yield from given_away(design, sets)
         yield guess(design)
-    if isinstance(parity := design.exact_parity(), Fraction):
+    if isinstance(parity, Fraction):
         yield belief(parity)
         if parity <= USUAL_CEILING:
-            yield Sentence("So nobody can be sure of your answer because of your record.")
+            yield say("So nobody can be sure of your answer because of your record.")
         else:
-            yield Sentence("That protects you little: your record can all but give your answer away.")
+            yield say("That protects you little: your record can all but give your answer away.")
     yield purpose(design)
 
 
 def _interviewer(design: Design) -> Iterator[Sentence]:
-    steps, facts = instructions(design), design.set_facts()
-    if is_open(facts):
+    steps, sets, parity = instructions(design), design.set_facts(), design.exact_parity()
+    if is_open(sets):
         yield _OPEN
         return
     if steps:
-        yield Sentence("Read this out, and look away while the respondent does it:")
+        yield say("Read this out, and look away while the respondent does it:")
         yield from steps
-        yield Sentence("Record only what the respondent says, and never ask how it came about.")
+        yield say("Record only what the respondent says, and never ask how it came about.")
     else:
-        yield Sentence(
+        yield say(
             "Let the respondent enter the true answer where you cannot see it; only the record made from it is kept."
         )
-    yield from how_often(design, facts)
-    parity = design.exact_parity()
+    yield from how_often(design, sets)
     if parity == 1:
-        yield Sentence("Records do not depend on the answer.")
-        return
-    if isinstance(parity, Fraction):
+        yield say("Records do not depend on the answer.")
+    elif isinstance(parity, Fraction):
         if parity <= USUAL_CEILING:
-            yield Sentence("A record does not tell you what a respondent's answer is: do not treat it as one.")
+            yield say("A record does not tell you what a respondent's answer is: do not treat it as one.")
         else:
-            yield Sentence("A record all but tells you what a respondent's answer is: keep it as safe as the answer.")
-        yield Sentence(
+            yield say("A record all but tells you what a respondent's answer is: keep it as safe as the answer.")
+        yield say(
             "Never start again for the same person: the factor by which records can shift anybody's odds about an "
             "answer would grow from {once} to {again}.",
-            {
-                "once": decimal(parity, "parity", "up", 3),
-                "again": decimal(parity**2, "parity of a second record", "up", 3),
-            },
+            once=decimal(parity, "parity", "up", 3),
+            again=decimal(parity**2, "parity of a second record", "up", 3),
         )
-        return
-    yield from given_away(design, facts)
-    if not is_certain(design):
-        yield Sentence("Never start again for the same person: further records can narrow down what the answer is.")
+    else:
+        yield from given_away(design, sets)
+        if not is_certain(design):
+            yield say("Never start again for the same person: further records can narrow down what the answer is.")
 
 
 def _methodologist(design: Design) -> Iterator[Sentence]:
-    yield Sentence(
-        "The design {name} masks a variable with {k} categories.",
-        {"k": plain(design.k, "categories")},
-        {"name": design.name},
+    yield say(
+        "The design {name} masks a variable with {k} categories.", k=plain(design.k, "categories"), name=design.name
     )
     yield from _privacy(design)
-    facts = design.set_facts()
-    if facts is not None and facts.other_inside is not None:
-        yield Sentence(
+    sets = design.set_facts()
+    limit = "up to "
+    if sets is not None and sets.other_inside is not None:
+        limit = ""
+        yield say(
             "A report holds the true category with probability {own} and any other given one with probability {other}.",
-            {
-                "own": decimal(facts.truth_inside, "truth recorded"),
-                "other": decimal(facts.other_inside, "other recorded"),
-            },
+            own=decimal(sets.truth_inside, "truth recorded"),
+            other=decimal(sets.other_inside, "other recorded"),
         )
-    yield Sentence(
+    yield say(
         "With equally common categories the best guess from a report is right with probability {guess}, without one "
         "with probability {blind}.",
-        {
-            "guess": decimal(audit(design).exact_guess_probability, "guess"),
-            "blind": decimal(Fraction(1, design.k), "blind guess"),
-        },
+        guess=decimal(audit(design).exact_guess_probability, "guess"),
+        blind=decimal(Fraction(1, design.k), "blind guess"),
     )
     if math.isinf(design.added_variance):
-        yield Sentence(
+        yield say(
             "Not every proportion can be estimated from the reports; sums of proportions may be, by estimate_contrast."
         )
         return
-    limit = "" if facts is not None and facts.other_inside is not None else "up to "
-    yield Sentence(
+    yield say(
         f"Masking adds {limit}{{added}} to the number of respondents times the total variance of the linear estimator.",
-        {"added": decimal(design.added_variance, "added variance")},
+        added=decimal(design.added_variance, "added variance"),
     )
-    yield Sentence(
+    yield say(
         "With equally common categories a report is worth {worth} of an answer to a direct question.",
-        {"worth": decimal(design.worth, "worth")},
+        worth=decimal(design.worth, "worth"),
     )
+
+
+_WRITERS: dict[Audience, Callable[[Design], Iterator[Sentence]]] = {
+    "respondent": _respondent,
+    "interviewer": _interviewer,
+    "methodologist": _methodologist,
+}
 
 
 def _privacy(design: Design) -> Iterator[Sentence]:
     parity = design.exact_parity()
     if isinstance(parity, Fraction):
-        yield Sentence(
+        yield say(
             "Its parity is {parity}, so ε is {epsilon}: no report shifts anybody's odds by more than this factor, "
             "whatever else they know.",
-            {"parity": decimal(parity, "parity", "up"), "epsilon": decimal(design.epsilon, "epsilon", "up")},
+            parity=decimal(parity, "parity", "up"),
+            epsilon=decimal(design.epsilon, "epsilon", "up"),
         )
     else:
-        yield Sentence("It has no finite ε: some reports rule categories out, and prior knowledge can do the rest.")
+        yield say("It has no finite ε: some reports rule categories out, and prior knowledge can do the rest.")
         if design.diversity() > 1:
-            yield Sentence(
+            yield say(
                 "To somebody without prior knowledge every report leaves at least {l} categories equally plausible.",
-                {"l": plain(design.diversity(), "diversity")},
+                l=plain(design.diversity(), "diversity"),
             )
     if exposure := audit(design).exposure:
-        yield Sentence(
+        yield say(
             "With probability {exposure}, for the category that is worst off, a report proves the true one.",
-            {"exposure": decimal(exposure, "exposure")},
+            exposure=decimal(exposure, "exposure"),
         )
     if design.demand is not None:
         verdict = "holds" if design.demand.holds_for(design) else "does not hold"
-        yield Sentence(f"It was built for {{demand}}, which {verdict}.", labels={"demand": design.demand.describe()})
+        yield say(f"It was built for {{demand}}, which {verdict}.", demand=design.demand.describe())
     if isinstance(design.demand, AverageSecurity):
-        yield Sentence("Average security limits an average over reports only: single reports may give the truth away.")
+        yield say("Average security limits an average over reports only: single reports may give the truth away.")
 
 
-def _together(design: Design, audience: Audience) -> Iterator[Sentence]:
+def _all_variables(design: Design, audience: Audience) -> Sentence:
     """What all variables of a product give away together."""
     parity = design.exact_parity()
     if not isinstance(parity, Fraction):
-        yield Sentence("Some of these records prove something by themselves, so together they have no limit either.")
-    elif audience == "respondent":
-        yield belief(parity, "all your records together")
-    else:
-        yield Sentence(
-            "All records of a person together shift anybody's odds by a factor of {parity} at most.",
-            {"parity": decimal(parity, "parity", "up", 3)},
-        )
+        return say("Some of these records prove something by themselves, so together they have no limit either.")
+    if audience == "respondent":
+        return belief(parity, "all your records together")
+    return say(
+        "All records of a person together shift anybody's odds by a factor of {parity} at most.",
+        parity=decimal(parity, "parity", "up", 3),
+    )

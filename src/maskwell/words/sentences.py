@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from string import Formatter
 from typing import Any, Literal
 
 from maskwell.plain_text import visible
@@ -59,6 +60,18 @@ class Sentence:
         return self.text
 
 
+def say(template: str, **parts: Number | str) -> Sentence:
+    """The sentence with those of the numbers and labels that its template names."""
+    used = {name: parts[name] for _, name, *_ in Formatter().parse(template) if name}
+    numbers = {name: part for name, part in used.items() if isinstance(part, Number)}
+    return Sentence(template, numbers, {name: part for name, part in used.items() if isinstance(part, str)})
+
+
+def quoted(label: object) -> str:
+    """A label as it stands in a sentence."""
+    return f"“{label}”"
+
+
 def plain(value: int, quantity: str, *of: Any) -> Number:
     """A whole number."""
     return Number(f"{value:,}", value, quantity, of)
@@ -100,8 +113,7 @@ def frequencies(**chances: Chance) -> dict[str, Number]:
     {'hit': 'about 3', 'base': '1,000'}
     """
     base = next((b for b in _BASES if all(_fits(c, b) for c in chances.values())), _BASES[-1])
-    counts = {name: _count(chance, base) for name, chance in chances.items()}
-    return {**counts, "base": Number(f"{base:,}", base, "base")}
+    return _counts(chances, base)
 
 
 def device(**chances: Chance) -> dict[str, Number]:
@@ -119,7 +131,7 @@ def device(**chances: Chance) -> dict[str, Number]:
     base = next((b for b in bases if all(value == 0 or value * b >= 2 for value in simple)), None)
     if not near or base is None:
         return frequencies(**chances)
-    return {**{name: _count(chance, base) for name, chance in chances.items()}, "base": plain(base, "base")}
+    return _counts(chances, base)
 
 
 def _round(value: Fraction, rounding: Rounding) -> int:
@@ -135,6 +147,10 @@ def _fits(chance: Chance, base: int) -> bool:
         return True
     count = _round(value * base, chance.rounding)
     return 2 <= count < base and abs(count - value * base) <= _CLOSE * min(value, 1 - value) * base
+
+
+def _counts(chances: Mapping[str, Chance], base: int) -> dict[str, Number]:
+    return {**{name: _count(chance, base) for name, chance in chances.items()}, "base": plain(base, "base")}
 
 
 def _count(chance: Chance, base: int) -> Number:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import EstimationError
-from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail, most_likely, pool
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail, pool
+from maskwell.inference.likelihood.maximum import most_likely
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 from maskwell.sampling.samplers import TOTAL

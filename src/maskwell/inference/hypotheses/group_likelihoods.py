@@ -12,8 +12,9 @@ from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.hypotheses.fit import counts_by_row
-from maskwell.inference.hypotheses.group_scores import Comparison, GroupScores, interior, scaled
-from maskwell.inference.hypotheses.hypothesis_test import most_likely
+from maskwell.inference.hypotheses.group_scores import Comparison, GroupScores, scaled
+from maskwell.inference.likelihood.maximum import most_likely
+from maskwell.inference.simplex import interior
 from maskwell.reports.tally import Tally
 from maskwell.sampling.regrouping import Regrouping
 

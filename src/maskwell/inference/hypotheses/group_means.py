@@ -10,9 +10,10 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
 from maskwell.inference.draws import derived_seed, draw_codes
-from maskwell.inference.hypotheses.group_scores import Comparison, GroupScores, interior
-from maskwell.inference.linear import LinearEstimate, estimate
-from maskwell.inference.simplex import project
+from maskwell.inference.hypotheses.group_scores import Comparison, GroupScores
+from maskwell.inference.joint import linear_estimate
+from maskwell.inference.linear import LinearEstimate
+from maskwell.inference.simplex import interior, project
 from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import draw as draw_reports
@@ -26,8 +27,7 @@ _LEVERAGE_REPORTS = 1_000
 
 def linear(tallies: list[Tally], seed: int) -> Comparison:
     """Compare linear estimates."""
-    found = [estimate(tally) for tally in tallies]
-    groups = [group for group in found if isinstance(group, LinearEstimate)]
+    groups = [linear_estimate(tally) for tally in tallies]
     n = sum(group.effective_n for group in groups)
     shares = _common(groups, n)
     roots = np.sqrt(shares)

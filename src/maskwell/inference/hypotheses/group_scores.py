@@ -111,9 +111,3 @@ def scaled(shares: Vector, n: float) -> Vector:
     """Roots of the shares. An estimate of 0 keeps the scale of half a person, so that no direction is lost."""
     roots: Vector = np.sqrt(np.maximum(shares, 0.5 / n))
     return roots
-
-
-def interior(shares: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Shares of at least half a person: at 0 a direct question has infinite information, which no number holds."""
-    floored = np.maximum(shares, 0.5 / n)
-    return np.asarray(floored / floored.sum(axis=-1, keepdims=True))

@@ -18,10 +18,11 @@ from dataclasses import replace
 
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
+from maskwell.inference.draws import seed_of
 from maskwell.inference.hypotheses import group_likelihoods, group_means
 from maskwell.inference.hypotheses.group_scores import Comparison
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
-from maskwell.inference.hypotheses.monte_carlo import MOST, seed_of, upper_tail
+from maskwell.inference.hypotheses.monte_carlo import MOST, upper_tail
 from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally

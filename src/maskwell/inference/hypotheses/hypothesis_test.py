@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.base import Vector
 from maskwell.plain_text import visible_lines
 
 LEAST_EXPECTED = 5.0
@@ -82,15 +81,6 @@ def chi_square_tail(statistic: float, df: float) -> float:
     from scipy.special import chdtrc
 
     return float(chdtrc(df, max(statistic, 0.0)))
-
-
-def most_likely(rows: Matrix, counts: NDArray[Any]) -> Vector:
-    """The maximum-likelihood proportions for reports with these likelihood rows."""
-    from maskwell.inference.likelihood.maximum import maximise
-    from maskwell.inference.likelihood.report_rows import dense_rows
-
-    k = rows.shape[1]
-    return maximise(dense_rows(rows), counts.astype(float), np.full(k, 1 / k)).proportions
 
 
 def pool(expected: Vector, least: float = LEAST_EXPECTED) -> NDArray[np.int64]:

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.inference.joint import linear_estimate
+from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import rows_of
-from maskwell.inference.linear import estimate
 from maskwell.reports.tally import Tally
 from maskwell.sampling.samplers import Packed
 
@@ -38,8 +39,6 @@ class Scored:
     """One variable by itself: its distinct reports, and the scores that they give to its categories."""
 
     def __init__(self, tally: Tally) -> None:
-        from maskwell.inference.likelihood.maximum import maximise
-
         patterns = tally.patterns
         assert patterns is not None
         self.design: Design = tally.design
@@ -87,7 +86,7 @@ def _reliability(tally: Tally) -> float:
     """
     if math.isinf(tally.design.added_variance):
         return 1.0
-    found = estimate(tally)
+    found = linear_estimate(tally)
     p = found.proportions
     noise = max(float(found.variances.sum() - (p * (1 - p)).sum() / tally.n), 0.0)
     unevenness = float(((p - 1 / len(p)) ** 2).sum())

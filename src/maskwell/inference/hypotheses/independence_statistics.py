@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail, most_likely, pool
+from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail, pool
 from maskwell.inference.likelihood.information import invert
+from maskwell.inference.likelihood.maximum import most_likely
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally

@@ -7,10 +7,9 @@ under the hypothesis it is at most ``a`` with a chance of at most ``a``.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,12 +49,3 @@ def upper_tail(observed: float, draw: Callable[[int], Vector], most: int = MOST,
             return Tail(enough / last, last)
         drawn, beyond = drawn + len(values), beyond + len(hits)
     return Tail((1 + beyond) / (1 + drawn), drawn)
-
-
-def seed_of(parts: Iterable[Any]) -> int:
-    """A seed that depends on the data alone, so that the same data always give the same p-value."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-        digest.update(b"/")
-    return int.from_bytes(digest.digest()[:8])

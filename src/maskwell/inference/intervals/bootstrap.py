@@ -21,16 +21,14 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference.draws import derived_seed, draw_truths
+from maskwell.inference.draws import derived_seed, draw_truths, seed_of
 from maskwell.inference.estimates import Estimate
-from maskwell.inference.hypotheses.group_scores import interior
-from maskwell.inference.hypotheses.hypothesis_test import most_likely
-from maskwell.inference.hypotheses.monte_carlo import seed_of
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.intervals.sum_distribution import sum_tails
 from maskwell.inference.likelihood.information import invert
+from maskwell.inference.likelihood.maximum import most_likely
 from maskwell.inference.linear import LinearEstimate
-from maskwell.inference.simplex import project
+from maskwell.inference.simplex import interior, project
 from maskwell.reports.tally import Tally
 
 _MOST_CELLS = 1 << 16

@@ -10,7 +10,7 @@ Limits are not clipped to [0, 1]: an interval that ends below 0 says that the da
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from maskwell.designs.base import Matrix
 from maskwell.errors import EstimationError
 
 if TYPE_CHECKING:
+    from maskwell.inference.estimates import Estimate
     from maskwell.inference.linear import LinearEstimate
 
 Kind = Literal["wilson", "wald", "clopper-pearson"]
-KINDS = ("wilson", "wald", "clopper-pearson")
 
 
 def normal_quantile(level: float) -> float:
@@ -38,19 +38,20 @@ def normal_quantile(level: float) -> float:
 
 def limits(estimate: LinearEstimate, level: float, kind: str, simultaneous: bool) -> Matrix:
     """Lower and upper limits by category."""
-    normal_quantile(level)
-    if simultaneous:
-        level = 1 - (1 - level) / estimate.design.k
-    if kind == "wald":
-        return _wald(estimate, level)
-    if kind == "wilson":
-        return _wilson(estimate, level)
-    if kind == "clopper-pearson":
-        return _clopper_pearson(estimate, level)
-    raise EstimationError(f"interval method must be one of {', '.join(KINDS)}; got {kind!r}.")
+    level = level_of_each(level, estimate.design.k if simultaneous else 1)
+    if kind not in get_args(Kind):
+        raise EstimationError(f"interval method must be one of {', '.join(get_args(Kind))}; got {kind!r}.")
+    return {"wilson": _wilson, "wald": wald, "clopper-pearson": _clopper_pearson}[kind](estimate, level)
 
 
-def _wald(estimate: LinearEstimate, level: float) -> Matrix:
+def level_of_each(level: float, together: int) -> float:
+    """The level that each of several intervals needs for all of them to hold together (Bonferroni)."""
+    normal_quantile(level)  # refuses a level outside (0, 1)
+    return 1 - (1 - level) / together
+
+
+def wald(estimate: Estimate, level: float) -> Matrix:
+    """The estimate, and as many standard errors to both sides as the level asks for."""
     margin = normal_quantile(level) * estimate.standard_errors
     return np.stack([estimate.proportions - margin, estimate.proportions + margin], axis=1)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, contrast_vector
-from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.inference.intervals.bootstrap import bootstrap_limits
+from maskwell.inference.intervals.closed_form import level_of_each, wald
+from maskwell.inference.intervals.profile import profile_limits
+from maskwell.inference.joint import JointTable, linear_estimate
 from maskwell.inference.likelihood.information import Inverse, invert
 from maskwell.inference.likelihood.kernels import chances, weighted_products
 from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance
@@ -32,7 +35,6 @@ from maskwell.sampling.samplers import Packed
 from maskwell.tables.labels import shown
 
 Kind = Literal["wald", "profile", "bootstrap"]
-KINDS = ("wald", "profile", "bootstrap")
 _MOST_CELLS = 1 << 27
 _PROFILE = Setting("method", "profile", call="interval")
 _LIKELIHOOD = Setting("method", "likelihood")
@@ -44,11 +46,7 @@ def estimate_likelihood(tally: Tally, method: str) -> LikelihoodEstimate:
     """The maximum likelihood or the one-step estimate of a tally that keeps its distinct reports."""
     sample = Sample.of(tally)
     start = safe_start(tally, sample.rows)
-    kind: type[LikelihoodEstimate] = LikelihoodEstimate
-    if tally.design.variables:
-        from maskwell.inference.likelihood.joint import JointLikelihoodEstimate
-
-        kind = JointLikelihoodEstimate
+    kind = JointLikelihoodEstimate if tally.design.variables else LikelihoodEstimate
     if method == "one-step":
         return kind(tally, method, one_step(sample.rows, sample.counts, start), start)
     best = maximise(sample.rows, sample.counts, start)
@@ -120,10 +118,8 @@ def safe_start(tally: Tally, rows: Rows) -> Vector:
     uniform = np.full(k, 1 / k)
     if k > _LARGE_TABLE and not tally.design.channel.sizes and not tally.design.variables:
         return uniform  # inverting so large a table takes longer than the maximum
-    from maskwell.inference.linear import estimate
-
     try:
-        linear = estimate(tally)
+        linear = linear_estimate(tally)
         inside = project(linear.proportions)
         if chances(rows, inside).min() >= _SAFE_CHANCE:
             return inside
@@ -241,28 +237,21 @@ class LikelihoodEstimate(Estimate):
         the observed one are not too rare; it holds beside 0 too. ``seed`` is for the sample of reports that it draws
         where there are too many to list; without one it follows from the tally.
         """
-        normal_quantile(level)  # refuses a level outside (0, 1)
-        if simultaneous:
-            level = 1 - (1 - level) / self.design.k
+        level = level_of_each(level, self.design.k if simultaneous else 1)
         kind = method or self.default_interval
         if kind == "wald":
-            margin = normal_quantile(level) * self.standard_errors
-            limits = np.stack([self.proportions - margin, self.proportions + margin], axis=1)
+            limits = wald(self, level)
             return limits if self.method == "one-step" else np.clip(limits, 0.0, 1.0)
-        if kind not in KINDS:
-            raise EstimationError(f"interval method must be one of {', '.join(KINDS)}; got {method!r}.")
+        if kind not in get_args(Kind):
+            raise EstimationError(f"interval method must be one of {', '.join(get_args(Kind))}; got {method!r}.")
         if self.tally.squares is not None:
             raise EstimationError(f"{kind} intervals take reports as equally weighted; use wald for a weighted tally.")
         if kind == "bootstrap":
-            from maskwell.inference.intervals.bootstrap import bootstrap_limits
-
             return bootstrap_limits(self, level, seed)
         if self.method == "one-step":
             raise EstimationError(
                 Advice("profile intervals belong to the maximum; use ", _LIKELIHOOD, ", or wald limits.")
             )
-        from maskwell.inference.intervals.profile import profile_limits
-
         return profile_limits(self, level)
 
     def remarks(self) -> list[str]:
@@ -285,3 +274,16 @@ class LikelihoodEstimate(Estimate):
         if math.isinf(self.gap):
             return "the step left the proportions under which all reports are possible: use ", _LIKELIHOOD
         return (f"log-likelihood within {self.gap:.2g} of its maximum",)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointLikelihoodEstimate(JointTable, LikelihoodEstimate):
+    """A likelihood estimate of joint proportions."""
+
+    def marginal(self, name: str) -> LikelihoodEstimate:
+        """The estimate of one variable by itself; the sums of ``table`` use the other variables' reports as well."""
+        return estimate_likelihood(self.tally.marginal(name), self.method)
+
+    def _with_covariance(self) -> Estimate:
+        """Itself inside the simplex; at its boundary the maximum is biased, and the linear estimate takes its place."""
+        return linear_estimate(self.tally) if self.at_zero or self.undetermined else self

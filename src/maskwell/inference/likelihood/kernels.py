@@ -2,7 +2,7 @@
 
 They share a file because a cached compilation notices changes in its own file only, and each of these calls others. The
 loops are plain and run in one thread: on matrices of this shape they keep up with a linear algebra library and do not
-contend with its threads. ``report_rows`` says what the rows are, ``maximum`` and ``em`` what the turns do.
+contend with its threads. ``report_rows`` says what the rows are, ``maximum`` what the turns do.
 """
 
 from __future__ import annotations
@@ -421,18 +421,3 @@ def _search(chance: Array, change: Array, share: Array, more: float, at_start: f
             high = step
         step = 0.5 * (low + high)
     return low
-
-
-@njit(nogil=True, cache=True)
-def climb_by_em(rows: Rows, counts: Array, start: Array, goal: float, most: int) -> Any:
-    """Turns of EM from ``start``: proportions, gap, turns."""
-    n = counts.sum()
-    share = counts / n
-    w = start / start.sum()
-    for turn in range(most + 1):
-        pull, excess = certificate(rows, share, chances(rows, w), len(w), -1)
-        if n * excess <= goal or turn == most:
-            break
-        w = w * pull
-        w /= w.sum()
-    return w, max(n * excess, 0.0), turn

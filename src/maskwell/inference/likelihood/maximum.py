@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.inference.likelihood.kernels import climb
-from maskwell.inference.likelihood.report_rows import Rows
+from maskwell.inference.likelihood.report_rows import Rows, dense_rows
 
 Array = NDArray[Any]
 
@@ -40,14 +39,15 @@ def tolerance(n: float) -> float:
     return max(_LEAST_GAP, _GAP_PER_REPORT * n)
 
 
-def maximise(
-    rows: Rows,
-    counts: Array,
-    start: Array,
-    *,
-    goal: float | None = None,
-    without: int = -1,
-) -> Maximum:
+def maximise(rows: Rows, counts: Array, start: Array, *, goal: float | None = None, without: int = -1) -> Maximum:
     """The maximum from a start at which every report is possible; ``without`` keeps one category at zero."""
+    from maskwell.inference.likelihood.kernels import climb
+
     least, each = (_LEAST_GAP, _GAP_PER_REPORT) if goal is None else (goal, 0.0)
     return Maximum(*climb(rows, counts, start, least, each, without, MOST_TURNS))
+
+
+def most_likely(rows: Array, counts: Array) -> NDArray[np.float64]:
+    """The maximum-likelihood proportions for reports with these likelihood rows."""
+    k = rows.shape[1]
+    return maximise(dense_rows(rows), counts.astype(float), np.full(k, 1 / k)).proportions

@@ -1,0 +1,81 @@
+"""``estimate``: every method by its name, and sums of proportions also where the proportions cannot be told apart."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from maskwell.designs.base import Vector
+from maskwell.errors import EstimationError
+from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, contrast_vector
+from maskwell.inference.joint import linear_estimate
+from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
+
+METHODS = ("linear", "moments", "likelihood", "one-step")
+_TOLERANCE = 1e-9
+
+
+def estimate(
+    tally: Tally | Reports, method: Literal["linear", "moments", "likelihood", "one-step"] = "linear"
+) -> Estimate:
+    """Estimate the proportions of all categories.
+
+    ``linear`` is the minimax linear estimator; ``moments`` inverts the inclusion counts (for matrices: unweighted
+    least squares). Both are unbiased, so single entries may fall outside [0, 1]. ``likelihood`` is the maximum over
+    proportions that are none below 0 and sum to 1, which is more precise where sets are reported, and biased near 0;
+    ``one-step`` is one Newton step towards it. For reports that are sets these two need each distinct report, as
+    ``reports.tally(patterns=True)`` keeps it.
+
+    >>> import maskwell as mw
+    >>> design = mw.designs.warner(truth_prob=0.75)
+    >>> mw.estimate(mw.Tally.from_counts(design, [500, 500])).proportions
+    array([0.5, 0.5])
+    """
+    if method == "likelihood" or method == "one-step":
+        from maskwell.inference.likelihood.estimate import estimate_likelihood
+
+        return estimate_likelihood(as_tally(tally, patterns=True), method)
+    counted = as_tally(tally)
+    if method not in METHODS:
+        raise EstimationError(f"method must be one of {', '.join(METHODS)}; got {method!r}.", parameter="method")
+    return linear_estimate(counted, method)
+
+
+def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
+    """The tally of what was given, if it holds reports."""
+    counted = tally.tally(patterns=patterns) if isinstance(tally, Reports) else tally
+    if not isinstance(counted, Tally):
+        raise EstimationError(
+            f"estimate needs a Tally or Reports; got {type(tally).__name__}. Masked values come from design.mask."
+        )
+    if counted.n == 0:
+        raise EstimationError("there are no reports to estimate from.")
+    return counted
+
+
+def estimate_contrast(tally: Tally | Reports, scores: ContrastScores) -> Contrast:
+    """A weighted sum of proportions, also where the single proportions cannot be estimated, such as a group's total."""
+    counted = as_tally(tally)
+    vector = contrast_vector(counted.design, scores)
+    if math.isinf(counted.design.added_variance):
+        return _contrast_of_deficient(counted, vector)
+    return linear_estimate(counted).contrast(vector)
+
+
+def _contrast_of_deficient(tally: Tally, vector: Vector) -> Contrast:
+    """``vector @ p``, if ``vector`` is a combination of rows of P."""
+    design = tally.design
+    if tally.counts.ndim != 1 or tally.squares is not None:
+        raise EstimationError(f"{design.name} reports carry no information about this sum, or are weighted.")
+    matrix = design.matrix()
+    weights, *_ = np.linalg.lstsq(matrix.T, vector, rcond=None)
+    if np.abs(matrix.T @ weights - vector).max() > _TOLERANCE * max(1.0, np.abs(vector).max()):
+        raise EstimationError(
+            f"{design.name} cannot estimate this sum: give categories that it never tells apart the same score."
+        )
+    frequencies = tally.counts / tally.n
+    value = float(weights @ frequencies)
+    return Contrast(value, math.sqrt(max(float(weights**2 @ frequencies) - value**2, 0.0) / tally.n))
