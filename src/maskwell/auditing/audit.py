@@ -13,10 +13,12 @@ import numpy as np
 from maskwell.auditing.breach_region import BreachRegion
 from maskwell.auditing.cautions import average_security_caution, cautions
 from maskwell.auditing.priors import read_prior
+from maskwell.auditing.summary import summarize
 from maskwell.designs.base import Design, Method, Vector, require_design
 from maskwell.designs.channels import Enclosure, Exposure, Leakage
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference.posterior import posterior
+from maskwell.ordering import Admissibility, admissible
 
 
 class RowParity(NamedTuple):
@@ -154,15 +156,12 @@ class Audit:
 
     @cached_property
     def _leakage(self) -> Leakage:
-        return self._leakage_under(None if self.prior is None else np.array(self.prior))
-
-    def _leakage_under(self, weights: Vector | None) -> Leakage:
-        return self.design.channel.leakage(weights)
+        return self.design.channel.leakage(None if self.prior is None else np.array(self.prior))
 
     @cached_property
     def exact_guess_probability(self) -> Fraction:
         """The chance that the best guess is right when all categories are alike, whatever ``prior`` is."""
-        return Fraction(self._leakage_under(None).prediction())
+        return Fraction(self.design.channel.leakage(None).prediction())
 
     @property
     def guess_probability(self) -> float:
@@ -270,35 +269,31 @@ class Audit:
         return [tuple(labels[at] for at in group) for group in self.design.channel.proportional_groups()]
 
     @cached_property
-    def _admissibility(self) -> Any:
-        from maskwell.ordering import admissible
-
+    def _admissibility(self) -> Admissibility:
         return admissible(self.design)
 
     @property
     def admissible(self) -> bool:
         """Whether no design of the same parity is better for every analysis, at relative tolerance 1e-9."""
-        return bool(self._admissibility.holds)
+        return self._admissibility.holds
 
     @property
     def admissibility_slack(self) -> float:
         """How far the design is from the condition for being admissible."""
-        return float(self._admissibility.slack)
+        return self._admissibility.slack
 
     @property
     def why_not(self) -> str:
         """What makes the design inadmissible; empty if it is admissible."""
-        return "" if self.admissible else str(self._admissibility.why)
+        return "" if self.admissible else self._admissibility.why
 
     @cached_property
     def warnings(self) -> list[str]:
         """What the figures alone would hide, in plain sentences."""
-        return cautions(self)
+        return list(cautions(self))
 
     def summary(self) -> str:
         """The audit in plain text."""
-        from maskwell.auditing.summary import summarize
-
         return summarize(self)
 
     def to_dict(self) -> dict[str, Any]:

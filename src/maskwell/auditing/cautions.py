@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from maskwell.errors import EstimationError
@@ -15,48 +16,41 @@ USUAL_CEILING = 20
 _SURE_BITS = 1e-6
 
 
-def cautions(audit: Audit) -> list[str]:
+def cautions(audit: Audit) -> Iterator[str]:
     """Plain sentences, the gravest first; none if there is nothing to add to the figures."""
-    found = [
-        _demand(audit),
-        _exposed(audit),
-        _parity(audit),
-        average_security_caution(audit),
-        _diversity(audit),
-        _not_estimable(audit),
-        _uncertain(audit),
-    ]
-    return [sentence for sentence in found if sentence]
-
-
-def _demand(audit: Audit) -> str:
-    demand = audit.design.demand
-    if demand is None or audit.demand_holds:
-        return ""
-    return f"The design does not meet the demand that it names, {demand.describe()}."
-
-
-def _exposed(audit: Audit) -> str:
-    if not audit.exposure:
-        return ""
-    return (
-        f"The respondent is exposed: with chance {float(audit.exposure):.4g} the report proves the true answer to "
-        f"anyone who sees it ({'every report' if audit.exposure == 1 else shown(audit.exposing_reports)})."
-    )
-
-
-def _parity(audit: Audit) -> str:
-    if math.isinf(audit.parity):
-        return (
+    design, unlimited = audit.design, math.isinf(audit.parity)
+    if design.demand is not None and not audit.demand_holds:
+        yield f"The design does not meet the demand that it names, {design.demand.describe()}."
+    if audit.exposure:
+        yield (
+            f"The respondent is exposed: with chance {float(audit.exposure):.4g} the report proves the true answer to "
+            f"anyone who sees it ({'every report' if audit.exposure == 1 else shown(audit.exposing_reports)})."
+        )
+    if unlimited:
+        yield (
             "Parity is infinite: some report rules an answer out for certain, so there is no finite ε, and no limit to "
             "what somebody learns who already knows something about the respondent."
         )
-    if audit.parity > USUAL_CEILING:
-        return (
+    elif audit.parity > USUAL_CEILING:
+        yield (
             f"Parity is {audit.parity:.4g}: a report can multiply somebody's odds about the respondent by that much; "
             f"about {USUAL_CEILING} is the usual ceiling."
         )
-    return ""
+    if audit.average_security_warning:
+        yield audit.average_security_warning
+    if unlimited and audit.diversity >= 2:
+        yield (
+            f"Each report leaves at least {audit.diversity} answers possible, equally likely to a stranger only: who "
+            "can rule out all but one of them learns the truth."
+        )
+    if math.isinf(audit.added_variance):
+        yield _not_estimable(audit)
+    low, high = audit.mutual_information_bounds
+    if high - low > 2 * _SURE_BITS:
+        yield (
+            f"Mutual information is known to lie between {low:.6g} and {high:.6g} bits: there are too many sets to "
+            "list."
+        )
 
 
 def average_security_caution(audit: Audit) -> str:
@@ -72,27 +66,9 @@ def average_security_caution(audit: Audit) -> str:
     return about + "some of them rule answers out for certain."
 
 
-def _diversity(audit: Audit) -> str:
-    if audit.diversity < 2 or math.isfinite(audit.parity):
-        return ""
-    return (
-        f"Each report leaves at least {audit.diversity} answers possible, equally likely to a stranger only: who can "
-        "rule out all but one of them learns the truth."
-    )
-
-
 def _not_estimable(audit: Audit) -> str:
-    if math.isfinite(audit.added_variance):
-        return ""
     try:
         audit.design.scores("linear")
     except EstimationError as error:
         return f"Not everything can be estimated: {error}"
     return "Not everything can be estimated from this design's reports."
-
-
-def _uncertain(audit: Audit) -> str:
-    low, high = audit.mutual_information_bounds
-    if high - low <= 2 * _SURE_BITS:
-        return ""
-    return f"Mutual information is known to lie between {low:.6g} and {high:.6g} bits: there are too many sets to list."

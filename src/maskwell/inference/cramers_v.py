@@ -30,38 +30,6 @@ _LARGE = 1e4  # from this non-centrality on the law is normal
 
 
 @dataclass(frozen=True)
-class CramersV:
-    """Cramér's V with its correction and limits: 0 for independent variables, 1 where one decides the other."""
-
-    value: float
-    """Corrected for noise, and never outside [0, 1]."""
-    uncorrected: float
-    """V of the estimated table as it stands; above 1 where the table is mostly noise."""
-    standard_error: float
-    """By the delta method; infinite at V = 0, where there is no such thing: use ``interval``."""
-    form: Quadratic
-    """What it was computed from."""
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The values of V that a two-sided test does not reject; they lie inside [0, 1], and never at 0 alone."""
-        normal_quantile(level)  # refuses a level outside (0, 1)
-        tail = (1 - level) / 2
-        # A table that happens to lie nearer to independence than noise allows proves no less than one at its mean.
-        at_least = replace(self.form, observed=max(self.form.observed, self.form.noise))
-        return _Law(self.form).at(1 - tail), _Law(at_least).at(tail)
-
-    def as_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """The figures by name."""
-        return {
-            "cramers_v": self.value,
-            "uncorrected": self.uncorrected,
-            "standard_error": self.standard_error,
-            "interval": self.interval(level),
-            "level": level,
-        }
-
-
-@dataclass(frozen=True)
 class Quadratic:
     """The second-order law of φ² of a noisy table; everything that V, its error and its limits are made of."""
 
@@ -83,28 +51,24 @@ class Quadratic:
         return min(max(self.observed - self.noise_here, 0.0), float(self.most))
 
     @property
+    def spread(self) -> float:
+        """The variance of φ² at the corrected one."""
+        return 2 * self.squares + self.corrected * self.growth
+
+    @property
     def error(self) -> float:
         """The standard error of the uncorrected V."""
-        spread = 2 * self.squares + self.corrected * self.growth
         size = max(self.observed, self.noise)
-        return math.sqrt(spread / (4 * self.most * size)) if size > 0 else 0.0
+        return math.sqrt(self.spread / (4 * self.most * size)) if size > 0 else 0.0
 
     def v(self) -> CramersV:
         value = math.sqrt(self.corrected / self.most)
-        spread = math.sqrt(2 * self.squares + self.corrected * self.growth)
-        error = spread / (2 * self.most * value) if value > 0 else math.inf
+        error = math.sqrt(self.spread) / (2 * self.most * value) if value > 0 else math.inf
         return CramersV(value, math.sqrt(max(self.observed, 0.0) / self.most), error, self)
 
-
-@dataclass(frozen=True)
-class _Law:
-    """The law of φ² of the estimated table as a function of the true one."""
-
-    form: Quadratic
-
-    def at(self, chance: float) -> float:
+    def v_at(self, chance: float) -> float:
         """The V at which what was observed is the quantile of this chance; 0 or 1 if there is none inside."""
-        low, high = 0.0, float(self.form.most)
+        low, high = 0.0, float(self.most)
         if self.chance_below(low) <= chance:
             return 0.0
         if self.chance_below(high) >= chance:
@@ -112,28 +76,55 @@ class _Law:
         for _ in range(_TURNS):
             middle = (low + high) / 2
             low, high = (middle, high) if self.chance_below(middle) > chance else (low, middle)
-        return math.sqrt((low + high) / 2 / self.form.most)
+        return math.sqrt((low + high) / 2 / self.most)
 
     def chance_below(self, true: float) -> float:
-        """The chance that noise leaves φ² at or below the observed one."""
+        """The chance that noise leaves φ² at or below the observed one, where the true one is this."""
         from scipy.special import chndtr, ndtr
 
-        form = self.form
-        if form.noise <= 0:
-            return float(true <= form.observed)
-        scale = (2 * form.squares + true * form.growth) / (2 * form.noise + 4 * true)
-        excess = self._noise_at(true) - form.noise
+        if self.noise <= 0:
+            return float(true <= self.observed)
+        scale = (2 * self.squares + true * self.growth) / (2 * self.noise + 4 * true)
+        share = min(true / self.corrected, 1.0) if self.corrected > 0 else 0.0
+        excess = share * (self.noise_here - self.noise)
         if scale <= 0:
-            return float(true + excess <= form.observed)
-        x, df, shift = (form.observed - excess) / scale, form.noise / scale, true / scale
+            return float(true + excess <= self.observed)
+        x, df, shift = (self.observed - excess) / scale, self.noise / scale, true / scale
         if shift > _LARGE:
             return float(ndtr((x - df - shift) / math.sqrt(2 * df + 4 * shift)))
         return float(chndtr(max(x, 0.0), df, shift))
 
-    def _noise_at(self, true: float) -> float:
-        form = self.form
-        share = min(true / form.corrected, 1.0) if form.corrected > 0 else 0.0
-        return form.noise + share * (form.noise_here - form.noise)
+
+@dataclass(frozen=True)
+class CramersV:
+    """Cramér's V with its correction and limits: 0 for independent variables, 1 where one decides the other."""
+
+    value: float
+    """Corrected for noise, and never outside [0, 1]."""
+    uncorrected: float
+    """V of the estimated table as it stands; above 1 where the table is mostly noise."""
+    standard_error: float
+    """By the delta method; infinite at V = 0, where there is no such thing: use ``interval``."""
+    form: Quadratic
+    """What it was computed from."""
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The values of V that a two-sided test does not reject; they lie inside [0, 1], and never at 0 alone."""
+        normal_quantile(level)  # refuses a level outside (0, 1)
+        tail = (1 - level) / 2
+        # A table that happens to lie nearer to independence than noise allows proves no less than one at its mean.
+        at_least = replace(self.form, observed=max(self.form.observed, self.form.noise))
+        return self.form.v_at(1 - tail), at_least.v_at(tail)
+
+    def as_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The figures by name."""
+        return {
+            "cramers_v": self.value,
+            "uncorrected": self.uncorrected,
+            "standard_error": self.standard_error,
+            "interval": self.interval(level),
+            "level": level,
+        }
 
 
 def plain_v(counts: Any) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix, Method, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.estimates import Estimate
+from maskwell.inference.estimates import Estimate, report_total
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.inference.simplex import project
@@ -52,7 +52,7 @@ def estimate_totals(tally: Tally | Reports, method: Method = "linear") -> Totals
         raise EstimationError(
             Advice("totals come from the linear estimators; use ", Setting("method", "linear"), " or 'moments'.")
         )
-    total, squares = _weight(counted.counts), _weight(counted.squares)
+    total, squares = report_total(counted.counts), report_total(counted.squares)
     p, q = hajek.moment_points
     spread = squares * hajek.scores.second_moment(q) - total**2 / counted.n * np.outer(p, p)
     if np.linalg.eigvalsh(spread)[0] < -_ROUND_OFF * np.abs(spread).max():
@@ -62,17 +62,12 @@ def estimate_totals(tally: Tally | Reports, method: Method = "linear") -> Totals
 
 def _apart(hajek: LinearEstimate, squares: float, mean_square: float) -> Matrix:
     """What masking adds and what sampling adds, each as a covariance, where estimated moments together are none."""
-    p, q = project(hajek.moment_points[0]), project(hajek.moment_points[1])
+    p, q = map(project, hajek.moment_points)
     masking = hajek.scores.second_moment(q) - np.diag(q)
     values, vectors = np.linalg.eigh(squares * np.diag(q) - mean_square * np.outer(p, p))
     sampling = (vectors * np.maximum(values, 0.0)) @ vectors.T
     apart: Matrix = squares * masking + sampling
     return apart
-
-
-def _weight(counts: Any) -> float:
-    """The sum over reports of a tally's weights."""
-    return float(counts.sum() if counts.ndim == 1 else counts[:, -1].sum())
 
 
 def estimate_by(

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.simplex import project
+from maskwell.inference.summary import summary_lines
+from maskwell.plain_text import visible_lines
 from maskwell.reports.tally import Tally
 
 ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
@@ -106,8 +109,7 @@ class Estimate(ABC):
         """n, or Kish's (sum of weights)^2 / (sum of squared weights)."""
         if self.tally.squares is None:
             return float(self.n)
-        total, squares = _report_total(self.tally.counts), _report_total(self.tally.squares)
-        return total**2 / squares
+        return report_total(self.tally.counts) ** 2 / report_total(self.tally.squares)
 
     @property
     def standard_errors(self) -> Vector:
@@ -140,9 +142,7 @@ class Estimate(ABC):
 
     def summary(self, level: float = 0.95) -> str:
         """The estimate in plain text: design, privacy, proportions, and where the uncertainty comes from."""
-        from maskwell.inference.summary import summarize
-
-        return summarize(self, level)
+        return visible_lines(summary_lines(self, level))
 
     def category_columns(self) -> dict[str, list[Any]]:
         """The category of every proportion, as columns of a table."""
@@ -151,14 +151,9 @@ class Estimate(ABC):
     def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
         """A data frame: category (or a column per variable), estimate, standard error, and limits of an interval."""
         lower, upper = self.interval(level).T
-        columns = {
-            **self.category_columns(),
-            "estimate": self.proportions,
-            "standard_error": self.standard_errors,
-            "lower": lower,
-            "upper": upper,
-        }
-        return data_frame(columns, backend)
+        errors = self.standard_errors
+        figures = {"estimate": self.proportions, "standard_error": errors, "lower": lower, "upper": upper}
+        return data_frame({**self.category_columns(), **figures}, backend)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
@@ -171,8 +166,6 @@ class Estimate(ABC):
         return f"<{self.method} estimate of {self.design.k} proportions from {self.n} {self.design.name} reports>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre>{escape(self.summary())}</pre>"
 
 
@@ -201,8 +194,7 @@ class Projection:
 def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     """Scores as one number per category."""
     if isinstance(scores, Mapping):
-        unknown = [label for label in scores if label not in design.categories]
-        if unknown:
+        if unknown := [label for label in scores if label not in design.categories]:
             raise EstimationError(f"scores name {unknown[0]!r}, which is no category of the design.")
         return np.array([float(scores.get(c, 0.0)) for c in design.categories])
     vector = np.asarray(scores, float)
@@ -214,6 +206,6 @@ def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     return vector
 
 
-def _report_total(counts: Any) -> float:
+def report_total(counts: Any) -> float:
     """The sum over reports of a tally's counts."""
     return float(counts.sum() if counts.ndim == 1 else counts[:, -1].sum())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maskwell.plain_text import visible_lines
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
@@ -16,13 +15,8 @@ if TYPE_CHECKING:
 _ROWS = 20
 
 
-def summarize(estimate: Estimate, level: float) -> str:
-    """The text of ``Estimate.summary``."""
-    return visible_lines(summary_lines(estimate, level))
-
-
 def summary_lines(estimate: Estimate, level: float) -> list[str]:
-    """Its lines, some of which are advice."""
+    """The lines of ``Estimate.summary``, some of which are advice."""
     design, tally = estimate.design, estimate.tally
     return [
         f"{estimate.method} estimate from {estimate.n:,.0f} reports"
@@ -53,30 +47,23 @@ def _privacy(estimate: Estimate) -> str:
     if math.isfinite(design.epsilon):
         bound = f"epsilon {design.epsilon:.6g}, parity {design.parity:.6g}"
         return f"{bound} (no report shifts anyone's odds by more than this factor)"
-    diversity = design.diversity()
-    if diversity > 1:
-        return f"no finite epsilon; every report leaves at least {diversity} categories equally plausible"
+    if design.diversity() > 1:
+        return f"no finite epsilon; every report leaves at least {design.diversity()} categories equally plausible"
     return "no finite epsilon: some reports rule categories out"
 
 
 def _table(estimate: Estimate, level: float) -> list[str]:
-    order = (
-        np.argsort(-estimate.proportions, kind="stable") if estimate.design.k > _ROWS else np.arange(estimate.design.k)
-    )
-    shown = order[:_ROWS]
-    limits = estimate.interval(level)
-    width = max(8, *(len(text_of(estimate.design.categories[j])) for j in shown))
+    k, p, errors, limits = estimate.design.k, estimate.proportions, estimate.standard_errors, estimate.interval(level)
+    shown = range(k) if k <= _ROWS else np.argsort(-p, kind="stable")[:_ROWS]
+    labels = [text_of(estimate.design.categories[j]) for j in shown]
+    width = max(8, *map(len, labels))
     kind = estimate.default_interval.capitalize()
     lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({kind})"]
-    for j in shown:
+    for label, j in zip(labels, shown, strict=True):
         low, high = limits[j]
-        lines.append(
-            f"{text_of(estimate.design.categories[j]):{width}}  {estimate.proportions[j]:8.4f}  "
-            f"{estimate.standard_errors[j]:9.4f}"
-            f"  [{low:8.4f}, {high:8.4f}]"
-        )
-    if len(order) > _ROWS:
-        lines.append(f"… and {len(order) - _ROWS} smaller ones; to_frame() has them all")
+        lines.append(f"{label:{width}}  {p[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
+    if k > _ROWS:
+        lines.append(f"… and {k - _ROWS} smaller ones; to_frame() has them all")
     return lines
 
 

@@ -60,19 +60,10 @@ class HypothesisTest:
         return str(self)
 
     def as_dict(self) -> dict[str, object]:
-        """The result as plain values."""
+        """The result as plain values, with ``reference`` in the place of ``law``, which it tells."""
         return {
-            "method": self.method,
-            "statistic": self.statistic,
-            "df": self.df,
-            "p_value": self.p_value,
-            "permutations": self.permutations,
-            "advice": self.advice,
-            "mean": self.mean,
-            "reference": self.reference,
-            "choice": self.choice,
-            "draws": self.draws,
-            "p_error": self.p_error,
+            "reference" if name == "law" else name: self.reference if name == "law" else value
+            for name, value in vars(self).items()
         }
 
 

@@ -53,28 +53,19 @@ class Pairs:
     reports: tuple[NDArray[Any], NDArray[Any]]
 
     @staticmethod
-    def of(tally: Tally | Reports) -> Pairs:
-        counted = two_variables(tally)
-        design, kept = counted.design, counted.kept_patterns
+    def of(tally: Tally) -> Pairs:
+        """The pairs of a tally that ``two_variables`` gave."""
+        design, kept = tally.design, tally.kept_patterns
         assert kept is not None
-        codes, distinct = [], []
-        for packed in design.codec.split(kept.packed):
-            keys, inverse = np.unique(packed, axis=0, return_inverse=True)
-            codes.append(inverse.ravel())
-            distinct.append(keys)
-        if len(distinct[0]) * len(distinct[1]) > _MOST_PAIRS:
-            raise EstimationError(
-                Advice(
-                    f"there are {len(distinct[0]):,} x {len(distinct[1]):,} pairs of different reports, too many for "
-                    "this statistic; use ",
-                    _SCORE,
-                    ".",
-                )
-            )
-        table = np.zeros((len(distinct[0]), len(distinct[1])), np.int64)
-        np.add.at(table, tuple(codes), kept.counts.astype(np.int64))
+        split = [np.unique(packed, axis=0, return_inverse=True) for packed in design.codec.split(kept.packed)]
+        (left, rows), (right, columns) = split
+        if len(left) * len(right) > _MOST_PAIRS:
+            many = f"there are {len(left):,} x {len(right):,} pairs of different reports"
+            raise EstimationError(Advice(f"{many}, too many for this statistic; use ", _SCORE, "."))
+        table = np.zeros((len(left), len(right)), np.int64)
+        np.add.at(table, (rows.ravel(), columns.ravel()), kept.counts.astype(np.int64))
         first, second = design.variables.values()
-        return Pairs(table, (first, second), (distinct[0], distinct[1]))
+        return Pairs(table, (first, second), (left, right))
 
     @cached_property
     def n(self) -> int:

@@ -53,12 +53,7 @@ def weighted_products(rows: Rows, weights: Array, columns: Array) -> Array:
         every = np.arange(len(columns))
     else:
         planes, every = rows.planes, columns
-    products = _packed_products(planes, rows.base, rows.slope, weights)
-    chosen = np.empty((len(every), len(every)))
-    for i in range(len(every)):
-        for j in range(len(every)):
-            chosen[i, j] = products[every[i], every[j]]
-    return chosen
+    return _packed_products(planes, rows.base, rows.slope, weights)[every][:, every]
 
 
 @njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
@@ -243,50 +238,21 @@ def climb(rows: Rows, counts: Array, start: Array, least: float, each: float, wi
             return best, best_gap, turn
         turn += 1
         # An old model brings the excess down about as well as the last turn did. It will do if that is enough.
-        if n * excess * (excess / last) > goal or not _holds_largest(columns, pull):
+        if not len(columns) or n * excess * (excess / last) > goal or pull[columns].max() < pull.max():
             columns = _candidates(w, pull)
             model = weighted_products(rows, share / chance / chance, columns)
             for i in range(len(columns)):
                 model[i, i] += min(excess, 1e-2) * (1 + model[i, i])
         last = excess
-        move = _towards_model_minimum(model, columns, w, pull, 1e-3 * excess)
+        # The slope of the model at w is ``1 - pull``.
+        here = w[columns]
+        there = _minimise_model(model, _times(model, here) + pull[columns] - 1, here, 1e-3 * excess)
+        move = np.zeros(k)
+        move[columns] = there - here
         rise = (pull * move).sum() - move.sum()
-        w = _moved(w, move, _search(chance, chances(rows, move), share, move.sum(), rise))
-
-
-@njit(nogil=True, cache=True)
-def _holds_largest(columns: Array, pull: Array) -> bool:
-    largest = 0.0
-    for j in columns:
-        largest = max(largest, pull[j])
-    return bool(largest == pull.max())
-
-
-@njit(nogil=True, cache=True)
-def _towards_model_minimum(model: Array, columns: Array, w: Array, pull: Array, goal: float) -> Array:
-    """The move from w to the minimum of the second-order model, whose slope at w is ``1 - pull``."""
-    m = len(columns)
-    here = np.empty(m)
-    for i in range(m):
-        here[i] = w[columns[i]]
-    target = _times(model, here)
-    for i in range(m):
-        target[i] += pull[columns[i]] - 1
-    there = _minimise_model(model, target, here, goal)
-    move = np.zeros(len(w))
-    for i in range(m):
-        move[columns[i]] = there[i] - here[i]
-    return move
-
-
-@njit(nogil=True, cache=True)
-def _moved(w: Array, move: Array, step: float) -> Array:
-    """The proportions after a step; rounding must not take one below 0."""
-    result = np.empty(len(w))
-    for j in range(len(w)):
-        result[j] = max(w[j] + step * move[j], 0.0)
-    result /= result.sum()
-    return result
+        step = _search(chance, chances(rows, move), share, move.sum(), rise)
+        w = np.maximum(w + step * move, 0.0)  # rounding must not take one below 0
+        w /= w.sum()
 
 
 @njit(nogil=True, cache=True)
@@ -296,19 +262,13 @@ def _candidates(w: Array, pull: Array) -> Array:
     The others stay at zero for this turn, and the certificate watches them. Letting in all that pull a little would
     make the model several times larger where most categories belong at zero.
     """
-    above = 0
-    for j in range(len(w)):
-        above += w[j] > 0
+    positive = w > 0
+    above = positive.sum()
     admitted, cut, top = max(_MOST_ADMITTED, above // 4), 1.0, pull.max()
     while True:
-        chosen = np.empty(len(w), np.int64)
-        m = 0
-        for j in range(len(w)):
-            if w[j] > 0 or pull[j] > cut:
-                chosen[m] = j
-                m += 1
-        if m - above <= admitted or cut == top:
-            return chosen[:m]
+        chosen = np.flatnonzero(positive | (pull > cut))
+        if len(chosen) - above <= admitted or cut == top:
+            return chosen
         cut = 0.5 * (cut + top)
 
 
