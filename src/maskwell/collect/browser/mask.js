@@ -30,7 +30,12 @@ const MOST_CATEGORIES = 1_000_000;
 const MOST_SET_CATEGORIES = 65_536;
 const MOST_LABEL_CHARACTERS = 10_000;
 const MOST_WEIGHTS = 2 ** 20;
-const MOST_BLOCK_CELLS = 10_000_000;
+const MOST_CELLS = 10_000_000;
+const MOST_COLUMNS = 2048;
+const MOST_STEPS = 2_000_000;
+const MOST_BITS = 4096n;
+const MOST_DIGITS = 1233; // of a number of that many bits
+const MOST_RESPONDENTS = 10n ** 18n;
 
 /* 1. JSON ---------------------------------------------------------------------------------------------------------- */
 
@@ -334,7 +339,7 @@ function subsets(stored, k) {
     ? (j, word) => (outside[0] === 0n ? j : drawCategory(k, inside[0], j, word))
     : (j, word) => drawSet(k, outcomes, j, word);
   const meaning = (report, labels) => (single ? labels[report] : report.map((c) => labels[c]));
-  return { draw, meaning };
+  return { draw, meaning, channel: symmetricChannel(k, sizes, inside, outside) };
 }
 
 /** Any matrix of chances, row by row. */
@@ -385,7 +390,7 @@ function fromRows(rows, total, k, meaning) {
   if (total < 1n || total > TOTAL) refuse("total must be a whole number between 1 and 2^64.");
   const columns = Array.from({ length: k }, (_, j) => rows.map((row) => row[j]));
   if (columns.some((column) => sum(column) !== total)) refuse("the chances of each truth must sum to 1.");
-  return { draw: (j, word) => drawRow(total, columns[j], word), meaning };
+  return { draw: (j, word) => drawRow(total, columns[j], word), meaning, channel: tableChannel(rows, columns, total) };
 }
 
 /** Blocks of a balanced block design, of which only whether they hold the truth matters. */
@@ -394,7 +399,7 @@ function blocks(stored, k) {
   const [inside, outside] = [weight(listedInside), weight(listedOutside)];
   const copies = wholeNumbers(listedCopies, "copies", 1n);
   const b = copies.reduce((a, c) => a + c, 0);
-  refuseManyCells(Math.max(b, list(masks, "blocks").length), k, MOST_BLOCK_CELLS);
+  refuseManyCells(Math.max(b, list(masks, "blocks").length), k, MOST_CELLS);
   const spelled = new RegExp(`^[0-9a-f]{${Math.ceil(k / 4)}}$`);
   if (!masks.every((mask) => typeof mask === "string" && spelled.test(mask))) {
     refuse("blocks are stored as bit masks in lower-case hexadecimal, all of the same length.");
@@ -406,16 +411,17 @@ function blocks(stored, k) {
   refuseDisorder(members, "blocks");
   if (inside === 0n || inside + outside !== TOTAL) refuse("inside and outside must sum to 2^64, inside above 0.");
   if (outside === 0n && members[0].length === 0) refuse("a block without members cannot hold the truth.");
-  refuseUnbalanced(members, copies, b, k);
+  const balance = balanceOf(members, copies, b, k);
   const codes = copies.flatMap((times, code) => new Array(times).fill(code));
   return {
     draw: (j, word) => drawBlock(inside, codes, (code) => bit(masks[code], j) === 1, word),
     meaning: (report, labels) => members[report].map((c) => labels[c]),
+    channel: blockChannel(k, members, inside, outside, balance),
   };
 }
 
-/** Each category must be in r blocks and each pair in fewer, as in a balanced design with k points or more. */
-function refuseUnbalanced(members, copies, b, k) {
+/** [b, r, pair]: each category must be in r of b blocks and each pair in fewer, as in a balanced design. */
+function balanceOf(members, copies, b, k) {
   const together = new Uint32Array(k * k);
   members.forEach((block, code) => {
     for (const i of block) for (const j of block) together[i * k + j] += copies[code];
@@ -428,6 +434,7 @@ function refuseUnbalanced(members, copies, b, k) {
   if (!balanced || r === pair || excess <= 0 || !Number.isInteger(points) || points < k || (points * r) % b !== 0) {
     refuse("blocks must be balanced: each category in r of them and each pair in fewer.");
   }
+  return [b, r, pair];
 }
 
 const KINDS = { __proto__: null, subsets, matrix, conditional, blocks };
@@ -459,28 +466,323 @@ function readCategories(stored) {
   return labels;
 }
 
-/** The names and designs of the variables of a product. */
-function readParts(categories, stored) {
-  const [names, parts] = fields(stored, "names", "parts");
-  if (list(categories, "categories").length > 0) refuse("a product's categories stand in its parts; its own list is empty.");
-  if (list(parts, "parts").some((part) => isObject(part) && part.kind === "product")) refuse("a part is no product.");
-  const designs = parts.map(readDocument);
-  if (!list(names, "names").every((name) => typeof name === "string")) refuse("the names of a product are text.");
-  if (designs.length < 2 || designs.length !== names.length || new Set(names).size < names.length) {
-    refuse("a product has two designs or more, and as many different names.");
+/* 4. Claims: what a design says of its privacy, held against its integers. Nothing here draws: it can only refuse. --- */
+
+// Exact numbers are pairs [numerator, denominator] of BigInts, the denominator above 0.
+
+const isLess = ([a, b], [c, d]) => a * d < c * b;
+const greatest = (values) => values.reduce((a, b) => (b > a ? b : a));
+const least = (values) => values.reduce((a, b) => (b < a ? b : a));
+const magnitude = (a) => (a < 0n ? -a : a);
+const gcd = (a, b) => (b === 0n ? a : gcd(b, a % b));
+
+function fractionOfDouble(x) {
+  let denominator = 1n;
+  for (; !Number.isInteger(x); x *= 2) denominator *= 2n; // exact: a double with digits after the point is below 2^53
+  return [BigInt(x), denominator];
+}
+
+/** A fraction as text in its only spelling: whole, or in lowest terms. */
+function fractionOfText(text) {
+  const fits = typeof text === "string" && text !== "-0" && text.length <= 2 * MOST_DIGITS;
+  const found = fits ? /^(-?(?:0|[1-9][0-9]*))(?:\/([1-9][0-9]*))?$/.exec(text) : null;
+  if (found === null) refuse("a fraction is stored as a whole number or in lowest terms, as text.");
+  const [n, d] = [BigInt(found[1]), BigInt(found[2] ?? 1)];
+  if (gcd(magnitude(n), d) !== 1n || found[2] === "1") refuse("a fraction is not in lowest terms.");
+  if ((magnitude(n) | d) >> MOST_BITS) refuse(`a fraction has more than ${MOST_BITS} bits.`);
+  return [n, d];
+}
+
+/** A decimal number as text, spelled as Python spells it; null if it is too long to be used. */
+function fractionOfDecimal(text) {
+  const found = /^(-?)([0-9]{1,1000})(?:\.([0-9]{1,1000}))?(?:E([+-][0-9]{1,3}))?$/.exec(text);
+  if (typeof text !== "string" || found === null) refuse("a decimal parameter is no plain decimal number.");
+  const [, sign, whole, part = "", power = "0"] = found;
+  const digits = (whole + part).replace(/^0+(?=.)/, "");
+  const exponent = Number(power) - part.length;
+  const adjusted = exponent + digits.length - 1;
+  const padded = digits.padStart(1 - exponent, "0");
+  const spelled =
+    exponent > 0 || adjusted < -6
+      ? digits.replace(/^.(?=.)/, "$&.") + `E${adjusted < 0 ? "" : "+"}${adjusted}`
+      : exponent < 0
+        ? `${padded.slice(0, exponent)}.${padded.slice(exponent)}`
+        : digits;
+  if (sign + spelled !== text) refuse("a parameter is not stored as it is written.");
+  if (Math.abs(adjusted) + digits.length > MOST_DIGITS) return null;
+  const scale = 10n ** BigInt(Math.abs(exponent));
+  return exponent < 0 ? [BigInt(sign + digits), scale] : [BigInt(sign + digits) * scale, 1n];
+}
+
+/** Whether value < e^exponent. The power of a fraction other than 0 is irrational, so that enough bits always decide. */
+function isBelowExp([n, d], [a, b]) {
+  const halvings = (a / b).toString(2).length + 1; // e^x is the square of e^(x/2); below 1/2 the series converges fast
+  for (let bits = 128n; ; bits *= 2n) {
+    const one = 1n << bits;
+    const x = (a * one) / (b << BigInt(halvings));
+    let [low, high] = [expSeries(x, one, 0n), expSeries(x + 1n, one, 1n) + 2n]; // the terms left out are below 2 units
+    for (let i = 0; i < halvings; i++) [low, high] = [(low * low) / one, (high * high) / one + 1n];
+    if (n * one <= low * d) return true;
+    if (n * one >= high * d) return false;
   }
-  const cells = designs.reduce((product, part) => Math.min(product * part.categories.length, Infinity), 1);
-  if (cells > MOST_CATEGORIES) refuse(`a product may have up to ${MOST_CATEGORIES} joint categories.`);
-  return [Object.freeze([...names]), Object.freeze(designs)];
+}
+
+/** The series of e^(x / one) in units of 1 / one, with terms rounded down (up = 0) or up (up = 1). */
+function expSeries(x, one, up) {
+  let [series, term] = [0n, one];
+  for (let i = 1n; term > up; i++) [series, term] = [series + term, (term * x) / (one * i) + up];
+  return series;
+}
+
+const parityAtMost = (limit, { parity }) => parity() !== null && !isLess(limit, parity());
+
+/** The members of each demand, the numbers that it may have, and when a channel meets it. */
+const DEMANDS = {
+  __proto__: null,
+  ldp: {
+    members: ["epsilon"],
+    allows: (epsilon) => epsilon[0] > 0n && !isLess([10_000n, 1n], epsilon),
+    holds: ({ parity }, epsilon) => parity() !== null && isBelowExp(parity(), epsilon),
+  },
+  "beta-factor": {
+    members: ["beta"],
+    allows: (beta) => isLess([1n, 1n], beta),
+    holds: (channel, beta) => parityAtMost(beta, channel),
+  },
+  rho: {
+    members: ["rho1", "rho2"],
+    allows: (rho1, rho2) => rho1[0] > 0n && isLess(rho1, rho2) && isLess(rho2, [1n, 1n]),
+    holds: (channel, [a, b], [c, d]) => parityAtMost([c * (b - a), a * (d - c)], channel),
+  },
+  "average-security": {
+    members: ["phi"],
+    allows: (phi) => isLess([1n, 1n], phi) && isLess(phi, [2n, 1n]),
+    holds: ({ distance }, [n, d]) => !isLess([2n * (n - d), d], distance()),
+  },
+  "local-diversity": {
+    members: ["l"],
+    allows: ([l]) => l >= 2n && l < 1n << 63n,
+    holds: ({ diversity }, [l]) => diversity() >= l,
+  },
+};
+
+// Parameters that promise what a demand asks.
+const STATED = { epsilon: "ldp", gamma: "beta-factor", l: "local-diversity", phi: "average-security" };
+
+function meets(channel, kind, numbers) {
+  const { allows, holds } = DEMANDS[kind];
+  if (numbers.includes(null) || !allows(...numbers)) refuse(`the numbers of a demand of kind ${kind} are out of range.`);
+  return holds(channel, ...numbers);
+}
+
+function meetsDemand(channel, stored) {
+  if (!isObject(stored) || typeof stored.kind !== "string") refuse("the demand of a design is no object with a kind.");
+  if (stored.kind === "information") {
+    const [, bound] = fields(stored, "kind", "parity_bound");
+    if (bound === null) return true;
+    if (bound === 1n || bound === 1) return parityAtMost([1n, 1n], channel);
+    return meets(channel, "beta-factor", [demandNumber(bound)]);
+  }
+  if (!(stored.kind in DEMANDS)) refuse("the demand of a design is unknown.");
+  const [, ...given] = fields(stored, "kind", ...DEMANDS[stored.kind].members);
+  if (stored.kind === "local-diversity" && typeof given[0] !== "bigint") refuse("l is a whole number.");
+  return meets(channel, stored.kind, given.map(demandNumber));
+}
+
+function demandNumber(value) {
+  if (typeof value === "bigint") return [value, 1n];
+  if (typeof value === "number") return fractionOfDouble(value);
+  return fractionOfText(value);
+}
+
+/** The number that a parameter is, or null; whatever stands below it is looked through for fractions spelled wrong. */
+function parameterNumber(value) {
+  if (typeof value === "bigint" || typeof value === "number") return demandNumber(value);
+  if (typeof value !== "object" || value === null) return null;
+  const only = isObject(value) && Object.keys(value).length === 1 ? Object.keys(value)[0] : "";
+  if (only === "fraction") return fractionOfText(value.fraction);
+  if (only === "decimal") return fractionOfDecimal(value.decimal);
+  Object.values(value).forEach(parameterNumber);
+  return null;
+}
+
+function refuseFalseClaims({ demand, parameters, categories }, channel) {
+  if (demand !== null && !meetsDemand(channel, demand)) refuse("this design claims a demand that its integers do not meet.");
+  parameterNumber({ parameters });
+  for (const [name, kind] of Object.entries(STATED).filter(([name]) => name in parameters)) {
+    const number = name === "l" && typeof parameters.l !== "bigint" ? null : parameterNumber(parameters[name]);
+    if (!meets(channel, kind, [number])) refuse(`this design states ${name}, which its integers do not give.`);
+  }
+  const isCount = (n) => typeof n === "bigint" && n >= 1n && n <= MOST_RESPONDENTS;
+  if ("planned_n" in parameters && !isCount(parameters.planned_n)) refuse("planned_n is no number of people.");
+  const areTwo = (two) => Array.isArray(two) && two.length === 2 && two[0] !== two[1] && two.every((c) => categories.includes(c));
+  if ("dummies" in parameters && !areTwo(parameters.dummies)) refuse("dummies are no two categories.");
+}
+
+/** Figures that `maskwell plan --json` writes beside a design. */
+function refuseFalseFigures(document, { k, parity }) {
+  const reduced = ([n, d]) => [n / gcd(n, d), d / gcd(n, d)];
+  const checks = {
+    exact_parity: (given, [n, d]) => given === (d === 1n ? `${n}` : `${n}/${d}`),
+    parity: (given, ratio) => given === doubleOf(ratio),
+    epsilon: isLogarithm,
+  };
+  const isFalse = (name) =>
+    name in document && (parity() === null ? document[name] !== null : !checks[name](document[name], reduced(parity())));
+  if (("k" in document && document.k !== BigInt(k)) || Object.keys(checks).some(isFalse)) {
+    refuse("this design states a privacy that its integers do not give.");
+  }
+}
+
+/** The double nearest to a fraction of 1 or more: 66 bits or more and a last one for all that follow, rounded once. */
+function doubleOf([n, d]) {
+  const shift = d.toString(2).length - n.toString(2).length + 66;
+  const [above, below] = shift >= 0 ? [n << BigInt(shift), d] : [n, d << BigInt(-shift)];
+  return Number((above / below) | (above % below === 0n ? 0n : 1n)) * 2 ** -shift;
+}
+
+/** Whether x is the least double that is at least the logarithm of a fraction of 1 or more. */
+function isLogarithm(x, ratio) {
+  if (ratio[0] === ratio[1]) return Object.is(x, 0);
+  if (typeof x !== "number" || x <= 0 || !isBelowExp(ratio, fractionOfDouble(x))) return false;
+  const bits = new BigUint64Array(new Float64Array([x]).buffer);
+  bits[0] -= 1n; // the double before it
+  return !isBelowExp(ratio, fractionOfDouble(new Float64Array(bits.buffer)[0]));
+}
+
+/*
+ * A channel is what the claims are about: the matrix of chances. `rows` lists its rows, each as [weight, how many truths
+ * have it]; rows that are alike stand there once. `pairs` lists pairs of different truths, each as [p, q] for every
+ * report: its chances for either truth, in units of 1 / unit; reports and pairs that are alike stand there once.
+ */
+function channelOf({ k, reports, rows, unit, pairs, kindsOfPairs }) {
+  const present = () => rows().map((row) => row.filter(([, times]) => times > 0));
+  const channel = { k, reports, unit, pairs, kindsOfPairs };
+  /** The largest ratio between two entries of a row; null if it is not finite. */
+  channel.parity = () => {
+    let highest = [1n, 1n];
+    for (const row of present()) {
+      const weights = row.map(([weight]) => weight);
+      const ratio = [greatest(weights), least(weights)];
+      if (ratio[0] > 0n && ratio[1] === 0n) return null;
+      if (ratio[0] > 0n && isLess(highest, ratio)) highest = ratio;
+    }
+    return highest;
+  };
+  /** The least number of truths that a report leaves possible; 0 unless all that it leaves are alike. */
+  channel.diversity = () => {
+    const possible = present().map((row) => row.filter(([weight]) => weight > 0n)).filter((row) => row.length > 0);
+    if (possible.some((row) => row.some(([weight]) => weight !== row[0][0]))) return 0n;
+    return least(possible.map((row) => sum(row.map(([, times]) => BigInt(times)))));
+  };
+  channel.distance = () => distanceOf([channel]);
+  return channel;
+}
+
+/** Where only whether a report holds the truth matters, four kinds of reports tell two truths apart. */
+const fourWays = (both, one, other, none) => [[both, both], [one, other], [other, one], [none, none]];
+
+function symmetricChannel(k, sizes, inside, outside) {
+  const n = BigInt(k);
+  const weighted = sizes.map((size, i) => [BigInt(size), inside[i], outside[i], size]);
+  return channelOf({
+    k,
+    reports: () => sizes.reduce((total, size) => total + setsOfSize(k, size), 0),
+    rows: () =>
+      weighted.map(([s, a, b, size]) => (s === 0n || s === n ? [[1n, k]] : [[a * (n - s), size], [b * s, k - size]])),
+    unit: (n - 1n) * TOTAL,
+    pairs: () => [weighted.flatMap(([s, a, b]) => fourWays(a * (s - 1n), a * (n - s), b * s, b * (n - 1n - s)))],
+    kindsOfPairs: 2,
+  });
+}
+
+/** How many sets there are, or infinity where nobody would list them. */
+function setsOfSize(k, size) {
+  let count = 1;
+  for (let i = 0; i < Math.min(size, k - size) && count <= MOST_CELLS; i++) count = (count * (k - i)) / (i + 1);
+  return count <= MOST_CELLS ? count : Infinity;
+}
+
+function tableChannel(rows, columns, total) {
+  const k = columns.length;
+  const paired = (a, b) => a.flatMap((p, i) => (p || b[i] ? [[p, b[i]]] : []));
+  const channel = channelOf({
+    k,
+    reports: () => rows.length,
+    rows: () => rows.map((row) => row.map((weight) => [weight, 1])),
+    unit: total,
+    *pairs() {
+      for (const a of columns) for (const b of columns) if (a !== b) yield paired(a, b);
+    },
+    kindsOfPairs: 1 + k * (k - 1),
+  });
+  channel.distance = () => {
+    const different = [...new Map(columns.map((column) => [column.join(), column])).values()];
+    if (different.length > MOST_COLUMNS) refuse(`a distance is found by comparing ${MOST_COLUMNS} columns at most.`);
+    let farthest = 0n;
+    different.forEach((a, i) => different.slice(i + 1).forEach((b) => (farthest = greatest([farthest, apart(paired(a, b))]))));
+    return [farthest, total];
+  };
+  return channel;
+}
+
+function blockChannel(k, members, inside, outside, [b, r, pair]) {
+  const [member, other] = [inside * BigInt(b - r), outside * BigInt(r)]; // of one block, in units of 1 / unit
+  const [both, one, none] = [pair, r - pair, b - 2 * r + pair].map(BigInt);
+  return channelOf({
+    k,
+    reports: () => members.length,
+    rows: () => members.map(({ length }) => [[member, length], [other, k - length]]),
+    unit: BigInt(r) * BigInt(b - r) * TOTAL,
+    pairs: () => [fourWays(both * member, one * member, one * other, none * other)],
+    kindsOfPairs: 1 + k * (k - 1), // all alike, but counted as if they were not, as Python does
+  });
+}
+
+function productChannel(channels) {
+  const product = (of) => channels.map(of).reduce((a, b) => a * b);
+  const k = product((channel) => channel.k);
+  const parity = () => {
+    const parities = channels.map((channel) => channel.parity());
+    return parities.includes(null) ? null : parities.reduce(([a, b], [c, d]) => [a * c, b * d]);
+  };
+  const distance = () => {
+    const reports = product((channel) => channel.reports());
+    const steps = reports * product((channel) => channel.kindsOfPairs);
+    if (reports * k > MOST_CELLS || steps > MOST_STEPS) refuse("the distance of so large a product is not computed.");
+    return distanceOf(channels);
+  };
+  return { k, parity, distance, diversity: () => product((channel) => channel.diversity()) };
+}
+
+const apart = (pair) => sum(pair.map(([p, q]) => magnitude(p - q)));
+
+/** The largest L1 distance between two columns of a joint matrix; equal truths of a variable add nothing to it. */
+function distanceOf(channels) {
+  let farthest = 0n;
+  const extend = (joint, [channel, ...others]) => {
+    if (channel === undefined) {
+      farthest = greatest([farthest, apart(joint)]);
+      return;
+    }
+    for (const pair of [[[channel.unit, channel.unit]], ...channel.pairs()]) {
+      extend(joint.flatMap(([p, q]) => pair.map(([r, s]) => [p * r, q * s])), others);
+    }
+  };
+  extend([[1n, 1n]], channels);
+  return [farthest, channels.reduce((unit, channel) => unit * channel.unit, 1n)];
 }
 
 /* 5. The door ------------------------------------------------------------------------------------------------------- */
 
 const MEMBERS = ["maskwell", "version", "kind", "name", "categories", "parameters", "demand", "weights", "fingerprint"];
+// Members that a file may have besides: those of `maskwell plan --json`, or those beside a file of reports.
+const OF_PLANS = ["k", "epsilon", "parity", "exact_parity", "added_variance", "worth", "precision"];
+const OF_REPORTS = ["report_file", "randomness", "question", "reports", "digest"];
 
-/** A stored design, as text or as readJson gave it. */
+/** A stored design, as text or as readJson gave it; frozen, with no way to its inside but mask and meaning. */
 export function readDesign(stored) {
-  return readDocument(typeof stored === "string" ? readJson(stored) : stored);
+  return readDocument(typeof stored === "string" ? readJson(stored) : stored).design;
 }
 
 function readDocument(document) {
@@ -489,32 +791,48 @@ function readDocument(document) {
   const { kind, name, categories, parameters, weights, fingerprint } = document;
   if (typeof kind !== "string" || !(kind === "product" || kind in KINDS)) refuse("this kind of design is unknown.");
   if (!MEMBERS.every((member) => member in document)) refuse("this design is incomplete.");
+  const known = [...MEMBERS, ...("report_file" in document ? OF_REPORTS : OF_PLANS)];
+  if (!Object.keys(document).every((member) => known.includes(member))) refuse("this design has a member that no design has.");
   if (typeof name !== "string" || !isObject(parameters)) refuse("a design has a name and an object of parameters.");
-  const design = kind === "product" ? productOf(categories, weights) : singleOf(kind, categories, weights);
-  if (design.fingerprint !== fingerprint) refuse("this design was changed: it does not match its fingerprint.");
-  return Object.freeze(design);
+  const read = kind === "product" ? product(categories, weights) : single(kind, categories, weights);
+  if (read.design.fingerprint !== fingerprint) refuse("this design was changed: it does not match its fingerprint.");
+  refuseFalseClaims(document, read.channel);
+  refuseFalseFigures(document, read.channel);
+  return read;
 }
 
-function singleOf(kind, stored, weights) {
+function single(kind, stored, weights) {
   const categories = readCategories(stored);
-  const { draw, meaning } = KINDS[kind](weights, categories.length);
-  return {
+  const { draw, meaning, channel } = KINDS[kind](weights, categories.length);
+  const design = {
     kind,
     categories,
     fingerprint: sha256(canonicalText({ categories: stored, kind, weights })),
     mask: (position) => draw(checkedPosition(position, categories.length), secureWords()),
     meaning: (report) => meaning(report, categories),
   };
+  return { design: Object.freeze(design), channel };
 }
 
-function productOf(categories, weights) {
-  const [names, parts] = readParts(categories, weights);
+/** Several variables, each masked by its own design and from its own words [5]. */
+function product(categories, stored) {
+  const [names, listedParts] = fields(stored, "names", "parts");
+  if (list(categories, "categories").length > 0) refuse("a product's categories stand in its parts; its own list is empty.");
+  if (!list(names, "names").every((name) => typeof name === "string")) refuse("the names of a product are text.");
+  if (list(listedParts, "parts").some((part) => isObject(part) && part.kind === "product")) refuse("a part is no product.");
+  if (names.length < 2 || names.length !== listedParts.length || new Set(names).size < names.length) {
+    refuse("a product has two designs or more, and as many different names.");
+  }
+  const read = listedParts.map(readDocument);
+  const parts = read.map((part) => part.design);
+  const channel = productChannel(read.map((part) => part.channel));
+  if (channel.k > MOST_CATEGORIES) refuse(`a product may have up to ${MOST_CATEGORIES} joint categories.`);
   const fingerprints = parts.map((part) => part.fingerprint);
-  return {
+  const design = {
     kind: "product",
     categories: Object.freeze([]),
-    names,
-    parts,
+    names: Object.freeze([...names]),
+    parts: Object.freeze(parts),
     fingerprint: sha256(canonicalText({ kind: "product", names, parts: fingerprints })),
     mask: (positions) => {
       if (!Array.isArray(positions) || positions.length !== parts.length) {
@@ -525,6 +843,7 @@ function productOf(categories, weights) {
     },
     meaning: (reports) => parts.map((part, i) => part.meaning(reports[i])),
   };
+  return { design: Object.freeze(design), channel };
 }
 
 function checkedPosition(position, k) {
