@@ -186,3 +186,19 @@ def test_showing_a_design_computes_nothing_twice(monkeypatch: pytest.MonkeyPatch
     design._repr_html_()
     assert asked == ["linear"]
     assert len(parities) == 1
+
+
+def test_a_product_compares_the_truths_of_its_variables_in_either_order() -> None:
+    """A variable whose first label is the certain one, beside one whose second is: (a, d) and (b, c) lie farthest."""
+    one = mw.designs.from_matrix([["1", "1/2"], ["0", "1/2"]], reports=["x", "y"])
+    other = mw.designs.from_matrix([["1/2", "1"], ["1/2", "0"]], reports=["x", "y"])
+    joint = mw.designs.product(one, other).answering(mw.AverageSecurity(Fraction(3, 2)))
+    assert joint.column_distance() == enumerated(joint.channel).column_distance == Fraction(3, 2)
+    with pytest.raises(mw.DesignError, match="which its integers do not give"):
+        mw.Design.from_json(joint.to_json())
+
+
+def test_a_product_whose_parity_no_float_holds_can_be_stored() -> None:
+    joint = mw.designs.product(*[mw.designs.gamma_diagonal(2, gamma=2**62)] * 18)
+    assert mw.Design.from_json(joint.to_json()) == joint
+    assert joint.parity == math.inf > joint.epsilon

@@ -399,3 +399,9 @@ def test_curves_describe_their_bound():
 def test_demands_cannot_be_changed():
     with pytest.raises(AttributeError):
         LDP(1).epsilon = 2  # type: ignore[misc]
+
+
+def test_a_bound_of_one_is_a_number():
+    with pytest.raises(DemandError, match="bool"):
+        demand_from_dict({"kind": "information", "parity_bound": True})
+    assert demand_from_dict({"kind": "information", "parity_bound": 1}).parity_bound == 1

@@ -85,7 +85,10 @@ export function slotWidth({ kind, categories, weights }) {
   if (weights.sizes.length === 1 && weights.sizes[0] === 1n) return weights.outside[0] === "0" ? 0 : 3;
   const widths = [];
   weights.sizes.forEach((size, i) => {
-    for (const [weight, others] of [[weights.inside[i], size - 1n], [weights.outside[i], size]]) {
+    for (const [weight, others] of [
+      [weights.inside[i], size - 1n],
+      [weights.outside[i], size],
+    ]) {
       if (weight === "0") continue;
       const wanted = 2n * others > k - 1n ? k - 1n - others : others;
       let [start, bits] = [0n, 0n];
@@ -133,13 +136,16 @@ async function idBlock(idKey, id) {
   new DataView(message.buffer).setUint32(0, 2 * data.length + kind, true);
   message.set(data, 4);
   let block = new Uint8Array(16);
-  for (let at = 0; at < message.length; at += 16) block = await encrypted(idKey, joined(block, message.slice(at, at + 16)));
+  for (let at = 0; at < message.length; at += 16)
+    block = await encrypted(idKey, joined(block, message.slice(at, at + 16)));
   return block;
 }
 
 /** The first n words of the record with this id: the counter is the last four bytes, and wraps around. */
 export async function keyedWords(key, fingerprint, part, question, id, code, n) {
-  const imported = await crypto.subtle.importKey("raw", fromHex(key), { name: "HMAC", hash: "SHA-512" }, false, ["sign"]);
+  const imported = await crypto.subtle.importKey("raw", fromHex(key), { name: "HMAC", hash: "SHA-512" }, false, [
+    "sign",
+  ]);
   const text = `maskwell keyed 1 ${fingerprint}${part}\n${question}`;
   const derived = new Uint8Array(await crypto.subtle.sign("HMAC", imported, utf8(text)));
   const codes = new Uint8Array(16);

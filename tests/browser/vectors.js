@@ -12,7 +12,9 @@ function hexOf(document, report) {
     for (const c of report) bytes[c >> 3] |= 1 << (c & 7);
     return hex(bytes);
   }
-  const codes = { subsets: categories, matrix: weights.rows, conditional: weights.subsets, blocks: weights.blocks }[kind];
+  const codes = { subsets: categories, matrix: weights.rows, conditional: weights.subsets, blocks: weights.blocks }[
+    kind
+  ];
   const width = codes.length <= 256 ? 1 : codes.length <= 65536 ? 2 : 4;
   return hex(Array.from({ length: width }, (_, i) => (report >>> (8 * i)) & 255));
 }

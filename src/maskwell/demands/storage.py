@@ -29,7 +29,7 @@ def demand_from_dict(stored: object) -> Demand:
         bound = parameters["parity_bound"]
         if bound is None:
             return InformationPrivacy(lambda a: 0.0, lambda a: 1.0)
-        if bound == 1:
+        if type(bound) in (int, float) and bound == 1:
             return InformationPrivacy(lambda a: a, lambda a: a)
         return BetaFactor(_restored(bound))
     demand = _KINDS.get(kind) if isinstance(kind, str) else None

@@ -117,8 +117,11 @@ class Design(ABC):
 
     @property
     def parity(self) -> float:
-        """``exact_parity()`` as the nearest float."""
-        return float(self.exact_parity())
+        """``exact_parity()`` as the nearest float, which is infinite beyond them."""
+        try:
+            return float(self.exact_parity())
+        except OverflowError:  # a product of many variables
+            return math.inf
 
     @property
     def epsilon(self) -> float:

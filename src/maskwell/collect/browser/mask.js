@@ -116,7 +116,11 @@ export function readJson(text) {
       });
       return object;
     }
-    for (const [word, meaning] of [["true", true], ["false", false], ["null", null]]) {
+    for (const [word, meaning] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ]) {
       if (text.startsWith(word, at)) {
         at += word.length;
         return meaning;
@@ -309,7 +313,8 @@ const isRising = (values) => values.every((value, i) => i === 0 || values[i - 1]
 const sum = (weights) => weights.reduce((a, b) => a + b, 0n);
 
 function refuseManyCells(reports, k, most = MOST_WEIGHTS) {
-  if (reports * k > most) refuse(`a design that lists its reports may have up to ${most} cells; got ${reports} x ${k}.`);
+  if (reports * k > most)
+    refuse(`a design that lists its reports may have up to ${most} cells; got ${reports} x ${k}.`);
 }
 
 /** Sets of categories of which only the size and whether they hold the truth matter. */
@@ -404,7 +409,8 @@ function blocks(stored, k) {
   if (!masks.every((mask) => typeof mask === "string" && spelled.test(mask))) {
     refuse("blocks are stored as bit masks in lower-case hexadecimal, all of the same length.");
   }
-  if (masks.length < k || masks.length !== copies.length) refuse("there must be k blocks or more, each with its copies.");
+  if (masks.length < k || masks.length !== copies.length)
+    refuse("there must be k blocks or more, each with its copies.");
   const bit = (mask, j) => (parseInt(mask.at(-1 - (j >> 2)), 16) >> (j & 3)) & 1;
   const members = masks.map((mask) => Array.from({ length: 4 * mask.length }, (_, j) => j).filter((j) => bit(mask, j)));
   if (members.some((block) => block.at(-1) >= k)) refuse(`blocks must be sets of the ${k} categories.`);
@@ -509,7 +515,7 @@ function fractionOfDecimal(text) {
         ? `${padded.slice(0, exponent)}.${padded.slice(exponent)}`
         : digits;
   if (sign + spelled !== text) refuse("a parameter is not stored as it is written.");
-  if (Math.abs(adjusted) + digits.length > MOST_DIGITS) return null;
+  if (Math.abs(adjusted) + digits.length > MOST_DIGITS || !Number.isFinite(Number(text))) return null;
   const scale = 10n ** BigInt(Math.abs(exponent));
   return exponent < 0 ? [BigInt(sign + digits), scale] : [BigInt(sign + digits) * scale, 1n];
 }
@@ -571,7 +577,8 @@ const STATED = { epsilon: "ldp", gamma: "beta-factor", l: "local-diversity", phi
 
 function meets(channel, kind, numbers) {
   const { allows, holds } = DEMANDS[kind];
-  if (numbers.includes(null) || !allows(...numbers)) refuse(`the numbers of a demand of kind ${kind} are out of range.`);
+  if (numbers.includes(null) || !allows(...numbers))
+    refuse(`the numbers of a demand of kind ${kind} are out of range.`);
   return holds(channel, ...numbers);
 }
 
@@ -607,7 +614,8 @@ function parameterNumber(value) {
 }
 
 function refuseFalseClaims({ demand, parameters, categories }, channel) {
-  if (demand !== null && !meetsDemand(channel, demand)) refuse("this design claims a demand that its integers do not meet.");
+  if (demand !== null && !meetsDemand(channel, demand))
+    refuse("this design claims a demand that its integers do not meet.");
   parameterNumber({ parameters });
   for (const [name, kind] of Object.entries(STATED).filter(([name]) => name in parameters)) {
     const number = name === "l" && typeof parameters.l !== "bigint" ? null : parameterNumber(parameters[name]);
@@ -615,7 +623,8 @@ function refuseFalseClaims({ demand, parameters, categories }, channel) {
   }
   const isCount = (n) => typeof n === "bigint" && n >= 1n && n <= MOST_RESPONDENTS;
   if ("planned_n" in parameters && !isCount(parameters.planned_n)) refuse("planned_n is no number of people.");
-  const areTwo = (two) => Array.isArray(two) && two.length === 2 && two[0] !== two[1] && two.every((c) => categories.includes(c));
+  const areTwo = (two) =>
+    Array.isArray(two) && two.length === 2 && two[0] !== two[1] && two.every((c) => categories.includes(c));
   if ("dummies" in parameters && !areTwo(parameters.dummies)) refuse("dummies are no two categories.");
 }
 
@@ -628,7 +637,8 @@ function refuseFalseFigures(document, { k, parity }) {
     epsilon: isLogarithm,
   };
   const isFalse = (name) =>
-    name in document && (parity() === null ? document[name] !== null : !checks[name](document[name], reduced(parity())));
+    name in document &&
+    (parity() === null ? document[name] !== null : !checks[name](document[name], reduced(parity())));
   if (("k" in document && document.k !== BigInt(k)) || Object.keys(checks).some(isFalse)) {
     refuse("this design states a privacy that its integers do not give.");
   }
@@ -671,7 +681,9 @@ function channelOf({ k, reports, rows, unit, pairs, kindsOfPairs }) {
   };
   /** The least number of truths that a report leaves possible; 0 unless all that it leaves are alike. */
   channel.diversity = () => {
-    const possible = present().map((row) => row.filter(([weight]) => weight > 0n)).filter((row) => row.length > 0);
+    const possible = present()
+      .map((row) => row.filter(([weight]) => weight > 0n))
+      .filter((row) => row.length > 0);
     if (possible.some((row) => row.some(([weight]) => weight !== row[0][0]))) return 0n;
     return least(possible.map((row) => sum(row.map(([, times]) => BigInt(times)))));
   };
@@ -680,7 +692,12 @@ function channelOf({ k, reports, rows, unit, pairs, kindsOfPairs }) {
 }
 
 /** Where only whether a report holds the truth matters, four kinds of reports tell two truths apart. */
-const fourWays = (both, one, other, none) => [[both, both], [one, other], [other, one], [none, none]];
+const fourWays = (both, one, other, none) => [
+  [both, both],
+  [one, other],
+  [other, one],
+  [none, none],
+];
 
 function symmetricChannel(k, sizes, inside, outside) {
   const n = BigInt(k);
@@ -689,10 +706,17 @@ function symmetricChannel(k, sizes, inside, outside) {
     k,
     reports: () => sizes.reduce((total, size) => total + setsOfSize(k, size), 0),
     rows: () =>
-      weighted.map(([s, a, b, size]) => (s === 0n || s === n ? [[1n, k]] : [[a * (n - s), size], [b * s, k - size]])),
+      weighted.map(([s, a, b, size]) =>
+        s === 0n || s === n
+          ? [[1n, k]]
+          : [
+              [a * (n - s), size],
+              [b * s, k - size],
+            ],
+      ),
     unit: (n - 1n) * TOTAL,
     pairs: () => [weighted.flatMap(([s, a, b]) => fourWays(a * (s - 1n), a * (n - s), b * s, b * (n - 1n - s)))],
-    kindsOfPairs: 2,
+    kindsOfPairs: 3,
   });
 }
 
@@ -720,7 +744,9 @@ function tableChannel(rows, columns, total) {
     const different = [...new Map(columns.map((column) => [column.join(), column])).values()];
     if (different.length > MOST_COLUMNS) refuse(`a distance is found by comparing ${MOST_COLUMNS} columns at most.`);
     let farthest = 0n;
-    different.forEach((a, i) => different.slice(i + 1).forEach((b) => (farthest = greatest([farthest, apart(paired(a, b))]))));
+    different.forEach((a, i) =>
+      different.slice(i + 1).forEach((b) => (farthest = greatest([farthest, apart(paired(a, b))]))),
+    );
     return [farthest, total];
   };
   return channel;
@@ -732,7 +758,11 @@ function blockChannel(k, members, inside, outside, [b, r, pair]) {
   return channelOf({
     k,
     reports: () => members.length,
-    rows: () => members.map(({ length }) => [[member, length], [other, k - length]]),
+    rows: () =>
+      members.map(({ length }) => [
+        [member, length],
+        [other, k - length],
+      ]),
     unit: BigInt(r) * BigInt(b - r) * TOTAL,
     pairs: () => [fourWays(both * member, one * member, one * other, none * other)],
     kindsOfPairs: 1 + k * (k - 1), // all alike, but counted as if they were not, as Python does
@@ -766,7 +796,10 @@ function distanceOf(channels) {
       return;
     }
     for (const pair of [[[channel.unit, channel.unit]], ...channel.pairs()]) {
-      extend(joint.flatMap(([p, q]) => pair.map(([r, s]) => [p * r, q * s])), others);
+      extend(
+        joint.flatMap(([p, q]) => pair.map(([r, s]) => [p * r, q * s])),
+        others,
+      );
     }
   };
   extend([[1n, 1n]], channels);
@@ -792,7 +825,8 @@ function readDocument(document) {
   if (typeof kind !== "string" || !(kind === "product" || kind in KINDS)) refuse("this kind of design is unknown.");
   if (!MEMBERS.every((member) => member in document)) refuse("this design is incomplete.");
   const known = [...MEMBERS, ...("report_file" in document ? OF_REPORTS : OF_PLANS)];
-  if (!Object.keys(document).every((member) => known.includes(member))) refuse("this design has a member that no design has.");
+  if (!Object.keys(document).every((member) => known.includes(member)))
+    refuse("this design has a member that no design has.");
   if (typeof name !== "string" || !isObject(parameters)) refuse("a design has a name and an object of parameters.");
   const read = kind === "product" ? product(categories, weights) : single(kind, categories, weights);
   if (read.design.fingerprint !== fingerprint) refuse("this design was changed: it does not match its fingerprint.");
@@ -817,9 +851,11 @@ function single(kind, stored, weights) {
 /** Several variables, each masked by its own design and from its own words [5]. */
 function product(categories, stored) {
   const [names, listedParts] = fields(stored, "names", "parts");
-  if (list(categories, "categories").length > 0) refuse("a product's categories stand in its parts; its own list is empty.");
+  if (list(categories, "categories").length > 0)
+    refuse("a product's categories stand in its parts; its own list is empty.");
   if (!list(names, "names").every((name) => typeof name === "string")) refuse("the names of a product are text.");
-  if (list(listedParts, "parts").some((part) => isObject(part) && part.kind === "product")) refuse("a part is no product.");
+  if (list(listedParts, "parts").some((part) => isObject(part) && part.kind === "product"))
+    refuse("a part is no product.");
   if (names.length < 2 || names.length !== listedParts.length || new Set(names).size < names.length) {
     refuse("a product has two designs or more, and as many different names.");
   }

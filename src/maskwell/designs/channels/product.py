@@ -48,7 +48,9 @@ class ProductChannel(Channel):
             exact = part.exact()
             denominator = math.lcm(*{p.denominator for p in exact.flat})
             columns.append(np.array([[int(p * denominator) for p in row] for row in exact], object).T)
-            pairs.append(list(itertools.combinations_with_replacement(range(part.kinds_of_truth), 2)))
+            # Equal truths of a variable are all alike. Different ones count in both orders: with those of another
+            # variable, (a, c) and (b, d) is another pair than (a, d) and (b, c).
+            pairs.append([(0, 0), *itertools.permutations(range(part.kinds_of_truth), 2)])
             total *= denominator
 
         def distance(pair: Sequence[tuple[int, int]]) -> int:
@@ -69,7 +71,7 @@ class ProductChannel(Channel):
         return math.prod(part.condition_number for part in self.parts)
 
     def _refuse_many_pairs(self) -> None:
-        pairs = math.prod(math.comb(part.kinds_of_truth + 1, 2) for part in self.parts)
+        pairs = math.prod(1 + part.kinds_of_truth * (part.kinds_of_truth - 1) for part in self.parts)
         if pairs * self.report_count() > MOST_STEPS:
             raise DesignError(
                 f"the L1 distance of {self.name} would take {pairs:,} pairs of truths over {self.report_count():,} "
