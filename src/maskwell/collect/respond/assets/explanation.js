@@ -78,14 +78,15 @@ export function explanation(stored, words, asked, heading) {
 function picture(stored, words) {
   const { shape, own, parity, k, least } = reveal(stored);
   const says = (key, values) => words.into(make("span"), key, values);
+  const counted = (key) => (number) => says(key, { number: words.number(number) });
   if (shape === "code") return tablePicture(stored, words);
   if (same(parity ?? ZERO, ONE) || (shape === "one" && same(own, ONE))) return null;
   if (same(own, ONE)) {
-    const keys = { title: says("picture_list"), on: says("picture_on"), off: says("picture_off") };
+    const keys = { title: says("picture_list"), on: counted("picture_on"), off: counted("picture_off") };
     return k > MOST_SQUARES ? null : answers(least, k, keys);
   }
   const about = shape === "one" ? ["picture_own", "picture_other"] : ["picture_own_list", "picture_other_list"];
-  return people(own, { title: says("picture_title"), own: says(about[0]), other: says(about[1]) });
+  return people(own, { title: says("picture_title"), own: counted(about[0]), other: counted(about[1]) });
 }
 
 /** Answer by answer, how often which report is sent; nothing where that would be too long to read. */

@@ -2,11 +2,14 @@
  * What this device keeps of a survey: the reports until they are acknowledged, then that it has answered, with the
  * receipt. Never an answer, a draw or a seed.
  *
- * A record is {state: "pending" | "answered", body}: the body is the very text that is sent. All tabs of a browser
- * share it, one at a time; where the browser keeps nothing, this page's memory has to do.
+ * A record is {state: "pending" | "answered", body}: the body is the very text that is sent. It is kept in IndexedDB,
+ * whose transactions are the only storage that two tabs see alike at every moment (in localStorage one of them can read
+ * what the other has just replaced, and draw a second report). Where the browser keeps nothing, this page's memory has
+ * to do.
  */
 
-const STATES = ["pending", "answered"];
+const DATABASE = "maskwell";
+const RECORDS = "records";
 
 async function shortHash(text) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
@@ -15,70 +18,102 @@ async function shortHash(text) {
 
 /** The keeper of a survey's record; each invitation has its own, so that two people can share a device. */
 export async function keeperOf(survey, invitation) {
-  const key = `maskwell/${survey}${invitation ? `/${await shortHash(invitation)}` : ""}`;
-  return new Keeper(key, workingStorage());
+  const key = invitation ? `${survey}/${await shortHash(invitation)}` : survey;
+  return new Keeper(key, await openDatabase());
 }
 
-function workingStorage() {
-  const probe = "maskwell/probe";
-  try {
-    localStorage.setItem(probe, "1");
-    localStorage.removeItem(probe);
-    return localStorage;
-  } catch {
-    return null;
-  }
+function openDatabase() {
+  return new Promise((resolve) => {
+    try {
+      const opening = indexedDB.open(DATABASE, 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore(RECORDS);
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => resolve(null);
+      opening.onblocked = () => resolve(null);
+    } catch {
+      resolve(null);
+    }
+  });
 }
 
 class Keeper {
-  constructor(key, storage) {
+  constructor(key, database) {
     this.key = key;
-    this.storage = storage;
+    this.database = database;
     this.memory = null;
+    this.channel = new BroadcastChannel(`${DATABASE}/${key}`);
   }
 
   /** Whether what is kept outlives this page. */
   get lasting() {
-    return this.storage !== null;
+    return this.database !== null;
   }
 
   /** The record, or null. */
   read() {
-    const text = this.storage === null ? this.memory : this.storage.getItem(this.key);
-    if (text === null) return null;
-    try {
-      const record = JSON.parse(text);
-      return STATES.includes(record.state) ? record : null;
-    } catch {
-      return null;
-    }
+    return this.change((record) => record);
+  }
+
+  /** Keep the record that `make` makes, unless there is one already; nobody else can come in between. */
+  keepFirst(make) {
+    return this.change((record) => record ?? make());
   }
 
   write(record) {
-    this.memory = JSON.stringify(record);
-    if (this.storage === null) return;
-    try {
-      this.storage.setItem(this.key, this.memory);
-    } catch {
-      // Full: this page's memory has to do from now on.
-      this.storage = null;
-    }
+    return this.change(() => record);
   }
 
   remove() {
-    this.memory = null;
-    this.storage?.removeItem(this.key);
+    return this.change(() => null);
+  }
+
+  /** Replace the record by what `next` makes of it, in one transaction; gives the record as it is now. */
+  async change(next) {
+    if (this.database === null) {
+      this.advance(next);
+    } else {
+      try {
+        if (await this.transact(next)) this.channel.postMessage("changed");
+      } catch {
+        // Nothing can be kept, or no more of it: this page's memory has to do from now on, with what was made already.
+        this.database = null;
+      }
+    }
+    return this.memory === null ? null : JSON.parse(this.memory);
+  }
+
+  advance(next) {
+    const record = next(this.memory === null ? null : JSON.parse(this.memory));
+    this.memory = record === null ? null : JSON.stringify(record);
+  }
+
+  /** The database's record is brought into memory, changed there, and put back; gives whether it was changed. */
+  transact(next) {
+    return new Promise((resolve, reject) => {
+      const transaction = this.database.transaction(RECORDS, "readwrite", { durability: "strict" });
+      const records = transaction.objectStore(RECORDS);
+      const reading = records.get(this.key);
+      let changed = false;
+      reading.onsuccess = () => {
+        const found = reading.result ?? null;
+        this.memory = found;
+        this.advance(next);
+        changed = this.memory !== found;
+        if (changed && this.memory === null) records.delete(this.key);
+        else if (changed) records.put(this.memory, this.key);
+      };
+      transaction.oncomplete = () => resolve(changed);
+      transaction.onerror = transaction.onabort = () => reject(new Error("not kept"));
+    });
   }
 
   /** Run something while no other tab runs the same for this survey. */
-  alone(what, action) {
-    return navigator.locks ? navigator.locks.request(`${this.key} ${what}`, action) : action();
+  alone(action) {
+    return navigator.locks ? navigator.locks.request(`${DATABASE}/${this.key}`, action) : action();
   }
 
   /** Call back when another tab changed the record. */
   onChange(action) {
-    addEventListener("storage", (event) => {
-      if (event.key === this.key || event.key === null) action();
-    });
+    this.channel.onmessage = action;
   }
 }

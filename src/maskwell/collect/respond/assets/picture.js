@@ -23,15 +23,18 @@ function key(kind, text) {
   return make("li", {}, sample, text);
 }
 
-/** A hundred people as squares: full ones for the share, empty ones for the rest; `own` and `other` are elements. */
+/**
+ * A hundred people as squares: full ones for the share, empty ones for the rest; `own` and `other` make an element from
+ * how many they are.
+ */
 export function people(share, { title, own, other }) {
   const full = ofHundred(share);
   const squares = Array.from({ length: 100 }, (_, i) => {
     return square((i % PER_ROW) * STEP + 1.5, Math.floor(i / PER_ROW) * STEP + 1.5, i < full ? "own" : "other");
   });
   const picture = draw("svg", { viewBox: "0 0 200 50", class: "people", "aria-hidden": "true" }, ...squares);
-  const keys = [full > 0 ? key("own", own) : null, full < 100 ? key("other", other) : null];
-  return make("figure", {}, make("figcaption", {}, title), picture, make("ul", { class: "keys" }, ...keys.filter(Boolean)));
+  const keys = make("ul", { class: "keys" }, key("own", own(full)), key("other", other(100 - full)));
+  return make("figure", {}, make("figcaption", {}, title), picture, keys);
 }
 
 /** All answers as squares: full ones for those on a list, empty ones for the others. */
@@ -41,7 +44,8 @@ export function answers(size, k, { title, on, off }) {
   });
   const height = STEP * Math.ceil(k / PER_ROW);
   const picture = draw("svg", { viewBox: `0 0 200 ${height}`, class: "people", "aria-hidden": "true" }, ...squares);
-  return make("figure", {}, make("figcaption", {}, title), picture, make("ul", { class: "keys" }, key("own", on), key("other", off)));
+  const keys = make("ul", { class: "keys" }, key("own", on(size)), key("other", off(k - size)));
+  return make("figure", {}, make("figcaption", {}, title), picture, keys);
 }
 
 function bar(part) {

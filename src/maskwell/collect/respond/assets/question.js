@@ -46,7 +46,7 @@ class Question {
       "section",
       { class: "card question", "aria-labelledby": heading },
       count > 1 ? words.into(make("p", { class: "number" }), "question_number", numbers) : null,
-      ownText("h2", asked.text ?? asked.name, { id: heading }),
+      ownText("h2", asked.text, { id: heading }),
       ...this.parts.flatMap((part) => [
         this.isProduct ? ownText("h3", part.name, { class: "part" }) : null,
         make(
@@ -86,7 +86,7 @@ class Question {
 }
 
 function legendOf(asked, part, key, words) {
-  const question = ownText("span", `: ${part.name ?? asked.text ?? asked.name}`, { class: "visually-hidden" });
+  const question = ownText("span", ` ${part.name ?? asked.text}`, { class: "visually-hidden" });
   return make("legend", {}, words.into(make("span"), key), question);
 }
 

@@ -8,7 +8,7 @@ import { partsOf } from "./reveal.js";
 export function receipt(survey, body, words, { readJson, invited }) {
   const { reports } = readJson(body);
   const entries = survey.questions.map((question) => {
-    return make("div", { class: "entry" }, ownText("h3", question.text ?? question.name), ...sent(question, reports, words));
+    return make("div", { class: "entry" }, ownText("h3", question.text), ...sent(question, reports, words));
   });
   return make(
     "section",

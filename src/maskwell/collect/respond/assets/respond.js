@@ -52,8 +52,8 @@ class Page {
   }
 
   /** Show what there is to show: called at the start, and whenever what is kept may have changed. */
-  route() {
-    const record = this.keeper.read();
+  async route() {
+    const record = await this.keeper.read();
     if (record?.state === "answered") return this.answered(record, "received_before");
     if (record?.state === "pending") {
       this.forget();
@@ -137,16 +137,15 @@ class Page {
       return;
     }
     this.button.disabled = true;
-    await this.keeper.alone("drawing", () => {
-      // Another tab may have been faster; then its reports count, and nothing is drawn here.
-      if (this.keeper.read() === null) this.keeper.write({ state: "pending", body: this.drawBody() });
-      this.forget();
-    });
+    // Another tab may have been faster; then its reports count, and nothing is drawn here.
+    await this.keeper.keepFirst(() => ({ state: "pending", body: this.drawBody() }));
+    this.forget();
     this.route();
   }
 
   drawBody() {
     const reports = Object.fromEntries(this.questions.map((question) => [question.name, question.draw()]));
+    this.forget();
     return JSON.stringify({ submission: crypto.randomUUID(), reports });
   }
 
@@ -166,7 +165,7 @@ class Page {
 
   sent(outcome) {
     const { words } = this;
-    if (outcome.state === "answered") return this.answered(this.keeper.read(), "received");
+    if (outcome.state === "answered") return this.answered(outcome, "received");
     if (outcome.state === "closed") {
       this.survey.state = "closed";
       return this.state("too_late", "too_late_more");
@@ -198,8 +197,8 @@ class Page {
     const { words } = this;
     if (!record.body) return this.state(title, "received_removed");
     const remove = words.into(make("button", { type: "button", class: "secondary" }), "receipt_remove");
-    remove.addEventListener("click", () => {
-      this.keeper.write({ state: "answered" });
+    remove.addEventListener("click", async () => {
+      await this.keeper.write({ state: "answered" });
       this.route();
     });
     const invited = this.invitation !== null;

@@ -50,23 +50,23 @@ export class Sender {
 
   /** Send the kept reports now, unless there are none or they are on their way. */
   async send() {
-    if (this.busy || this.keeper.read()?.state !== "pending") return;
+    if (this.busy) return;
     this.busy = true;
     clearTimeout(this.timer);
-    const outcome = await this.keeper.alone("sending", () => this.sendAlone());
+    const outcome = await this.keeper.alone(() => this.sendAlone());
     this.busy = false;
+    if (outcome === null) return;
     if (outcome.state === "waiting") this.later(outcome.after ?? 0);
     this.onOutcome(outcome);
   }
 
   async sendAlone() {
     // Another tab may have sent them while this one waited for its turn.
-    const record = this.keeper.read();
-    if (record === null) return { state: "closed" };
-    if (record.state === "answered") return { state: "answered" };
+    const record = await this.keeper.read();
+    if (record?.state !== "pending") return record;
     const outcome = await attempt(this.address, record.body, this.invitation);
-    if (outcome.state === "answered") this.keeper.write({ state: "answered", body: record.body });
-    if (outcome.state === "closed") this.keeper.remove();
+    if (outcome.state === "answered") return this.keeper.write({ state: "answered", body: record.body });
+    if (outcome.state === "closed") await this.keeper.remove();
     return outcome;
   }
 
