@@ -104,7 +104,7 @@ def collecting(folder: Path, port: int | None = None, **settings: Any) -> Iterat
     database = folder / "collect.db"
     app = create_app(f"sqlite:///{database}", administrator_token="mw_" + "t" * 43, **settings)
     running = Collecting(f"http://localhost:{port}", "mw_" + "t" * 43, database)
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, log_level="debug"))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
     listener = _Listener(running.log)
     logging.getLogger().addHandler(listener)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -17,30 +17,13 @@ from starlette.responses import HTMLResponse, Response
 from maskwell.collect.respond.texts import direction, english, page_texts
 from maskwell.collect.service import Service
 
-ASSETS = Path(__file__).parent / "assets"
-
-# The page needs its own scripts, styles and requests, and nothing else; text can never become script.
-SECURITY_HEADERS = {
-    "Content-Security-Policy": "; ".join(
-        [
-            "default-src 'none'",
-            "script-src 'self'",
-            "style-src 'self'",
-            "img-src 'self'",
-            "connect-src 'self'",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "frame-ancestors 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
-        ]
-    ),
-    # A page that is not stored is neither cached nor kept alive behind "back" with an answer in it.
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+# Stricter than elsewhere: no form goes anywhere, and text can never become script.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+# A page that is not stored is neither cached nor kept alive behind "back" with an answer in it.
+_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
 
 _templates = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, undefined=StrictUndefined
@@ -79,9 +62,9 @@ def routes(service: Service) -> APIRouter:
         published = service.published(survey)
         if published is None:
             text = _render("en", "Maskwell", texts=english(), page_data=None)
-            return HTMLResponse(text, 404, SECURITY_HEADERS)
+            return HTMLResponse(text, 404, _HEADERS)
         asked = published.survey
         text = page(asked.language, asked.title, dict(asked.texts or {}), published.id)
-        return HTMLResponse(text, 200, SECURITY_HEADERS)
+        return HTMLResponse(text, 200, _HEADERS)
 
     return router
