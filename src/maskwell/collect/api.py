@@ -15,26 +15,12 @@ from maskwell.collect.estimates import estimates as survey_estimates
 from maskwell.collect.export import Format
 from maskwell.collect.export import export as survey_export
 from maskwell.collect.service import Published, Service
-from maskwell.collect.store.writer import Outcome
-from maskwell.collect.submissions import SubmissionError, read_submission
+from maskwell.collect.submitting import Submitting, found_survey
 from maskwell.collect.surveys import SurveyError
 from maskwell.collect.tallies import Tallies
 
 COOKIE = "maskwell_session"
 SurveyId = Annotated[str, Path(pattern=f"^{SURVEY_ID.pattern}$", description="The id of a survey.")]
-
-_ACKNOWLEDGED = {
-    Outcome.STORED: (201, "stored"),
-    Outcome.KNOWN: (200, "stored"),
-}
-
-
-def require_survey(service: Service, survey: str) -> Published:
-    """The survey of an id, or 404."""
-    found = service.published(survey)
-    if found is None:
-        raise Refusal(404, "there is no survey of this id.")
-    return found
 
 
 def require_owner(service: Service, request: Request, published: Published) -> None:
@@ -82,7 +68,7 @@ def address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
-def routes(service: Service, tallies: Tallies) -> APIRouter:
+def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRouter:
     """The routes of the API."""
     router = APIRouter(prefix="/api", tags=["surveys"])
 
@@ -102,28 +88,13 @@ def routes(service: Service, tallies: Tallies) -> APIRouter:
     @router.get("/surveys/{survey}", summary="What is asked, with each question's design")
     async def survey(survey: SurveyId) -> Response:
         """Public: the texts, and each question with its stored design."""
-        published = await _found(service, survey)
+        published = await found_survey(service, survey)
         return Response(published.public_text[service.state(published)], media_type="application/json")
 
     @router.post("/surveys/{survey}/submissions", status_code=201, summary="Send one person's reports")
     async def submit(survey: SurveyId, request: Request) -> Response:
         """Public. 201 once it is stored for good; the same again 200; the same id with other reports 409."""
-        published = await _found(service, survey)
-        document = await json_body(request, service.settings.submission_bytes)
-        state = service.state(published)
-        if state == "waiting":
-            raise Refusal(403, f"this survey opens on {published.survey.opens}.")
-        try:
-            submission = read_submission(published.id, published.layout, document)
-        except SubmissionError as error:
-            raise Refusal(422, str(error)) from None
-        outcome = await service.writer.store(submission, closed=state == "closed")
-        if outcome in _ACKNOWLEDGED:
-            status, word = _ACKNOWLEDGED[outcome]
-            return json_answer({"submission": document["submission"].lower(), "state": word}, status)
-        if outcome is Outcome.CLOSED:
-            raise Refusal(410, "this survey is closed.")
-        raise Refusal(409, "other reports were stored under this id; a report is drawn once and sent unchanged.")
+        return await submitting.answer(survey, request)
 
     @router.post("/surveys/{survey}/close", summary="Close a survey for good")
     async def close(survey: SurveyId, request: Request) -> Response:
@@ -161,12 +132,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
             yield piece
 
 
-async def _found(service: Service, survey: str) -> Published:
-    loaded = service.loaded(survey)
-    return loaded if loaded is not None else await run_in_threadpool(require_survey, service, survey)
-
-
 async def _owned(service: Service, survey: str, request: Request) -> Published:
-    published = await _found(service, survey)
+    published = await found_survey(service, survey)
     require_owner(service, request, published)
     return published

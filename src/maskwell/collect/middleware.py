@@ -11,12 +11,13 @@ import logging
 import time
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwell.collect.answers import json_answer
 from maskwell.collect.metrics import Metrics
 from maskwell.collect.service import Service, today
+from maskwell.collect.submitting import Submitting
 
 log = logging.getLogger("maskwell.collect")
 
@@ -43,16 +44,22 @@ SECURITY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_ENCODED = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
 # Scripts that other sites may use; whatever they hold is public.
 SHARED = "/browser/"
+_ENCODED_SHARED = [
+    *(header for header in _ENCODED if header[0] != b"cross-origin-resource-policy"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    (b"access-control-allow-origin", b"*"),
+]
 _SAFE = ("GET", "HEAD")
 
 
 class EveryRequest:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, service: Service, metrics: Metrics) -> None:
-        self._app, self._service, self._metrics = app, service, metrics
+    def __init__(self, app: ASGIApp, service: Service, metrics: Metrics, submitting: Submitting) -> None:
+        self._app, self._service, self._metrics, self._submitting = app, service, metrics, submitting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -65,12 +72,12 @@ class EveryRequest:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(scope, MutableHeaders(scope=message))
+                _add_headers(scope, message)
             await send(message)
 
         try:
-            refusal = self._refusal(scope)
-            await (self._app if refusal is None else refusal)(scope, receive, sending)
+            inner = self._submitting if self._submitting.takes(scope) else self._app
+            await (self._refusal(scope) or inner)(scope, receive, sending)
         finally:
             self._note(scope, status, time.perf_counter() - started)
 
@@ -118,13 +125,15 @@ def _is_cross_site(scope: Scope) -> bool:
     return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
 
 
-def _add_headers(scope: Scope, headers: MutableHeaders) -> None:
-    for name, value in SECURITY.items():
-        headers.setdefault(name, value)
-    if scope["path"].startswith(SHARED):
-        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-        headers["Access-Control-Allow-Origin"] = "*"
-    elif "etag" not in headers:
-        headers.setdefault("Cache-Control", "no-store")
+def _add_headers(scope: Scope, message: Message) -> None:
+    headers = message["headers"]
+    present = {name for name, _ in headers}
+    shared = scope["path"].startswith(SHARED)
+    for name, value in _ENCODED_SHARED if shared else _ENCODED:
+        # A page may bring a stricter policy of its own.
+        if name not in present:
+            headers.append((name, value))
+    if not shared and b"cache-control" not in present and b"etag" not in present:
+        headers.append((b"cache-control", b"no-store"))
     if scope.get("scheme") == "https":
-        headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        headers.append((b"strict-transport-security", b"max-age=31536000"))

@@ -131,8 +131,7 @@ class Service:
     def _load(self, row: SurveyRow) -> Published:
         published = Published(row.id, row.owner_hash, read_survey(json.loads(row.document)), row.created)
         # Worked out now, in the thread that loads it, rather than while requests wait.
-        published.layout.warm_up()
-        _ = published.public_text
+        _ = published.layout, published.public_text
         with self._loading:
             if row.closed:
                 self.closed.add(row.id)

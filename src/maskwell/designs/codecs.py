@@ -38,6 +38,11 @@ class Codec:
     # Whether a packed report is a mask with one bit per category.
     bit_masks = False
 
+    @property
+    def set_sizes(self) -> frozenset[int]:
+        """How many members a report may have, where reports are masks of sets; every set of such a size can occur."""
+        return frozenset()
+
     def decode(self, packed: Packed) -> list[Any]:
         """Packed reports as labels or frozensets of labels."""
         labels = self.labels()
@@ -106,6 +111,10 @@ class SetCodec(Codec):
     @property
     def bit_masks(self) -> bool:  # type: ignore[override]
         return not self.single
+
+    @property
+    def set_sizes(self) -> frozenset[int]:
+        return frozenset() if self.single else frozenset(row.size for row in self.channel.rows)
 
     @property
     def _k(self) -> int:

@@ -1,0 +1,104 @@
+"""Many respondents at once: a small HTTP client that sends prepared submissions over connections that stay open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from maskwell.collect.submissions import wire_reports
+from maskwell.designs import Design
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission, ready to be sent."""
+
+    id: str
+    reports: dict[str, Any]
+
+    @property
+    def body(self) -> bytes:
+        """What is sent."""
+        return json.dumps({"submission": self.id, "reports": self.reports}).encode()
+
+
+def prepared(designs: dict[str, Design], answers: dict[str, Sequence[Any]], seed: int) -> Iterator[Prepared]:
+    """Submissions of simulated respondents; ids follow from the seed, and are those of nobody else."""
+    columns = {
+        name: wire_reports(designs[name].mask(values, seed=seed, question=name)) for name, values in answers.items()
+    }
+    ids = np.random.default_rng(seed).bytes(16 * len(next(iter(columns.values()))))
+    for at, reports in enumerate(zip(*columns.values(), strict=True)):
+        identity = uuid.UUID(bytes=ids[16 * at : 16 * at + 16], version=4)
+        yield Prepared(str(identity), dict(zip(columns, reports, strict=True)))
+
+
+@dataclass
+class Sent:
+    """What came of it: for each submission its status (0 if no answer came), and how long each answer took."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    elapsed: float = 0.0
+
+    @property
+    def acknowledged(self) -> list[str]:
+        """The ids that the service said are stored."""
+        return [identity for identity, status in self.statuses.items() if status in (200, 201)]
+
+    @property
+    def rate(self) -> float:
+        """Acknowledged submissions a second."""
+        return len(self.acknowledged) / self.elapsed
+
+    def milliseconds(self, *percent: float) -> list[float]:
+        """Percentiles of how long an answer took."""
+        return [round(1000 * float(value), 1) for value in np.percentile(self.seconds, percent)]
+
+
+async def send_all(url: str, survey: str, submissions: Iterable[Prepared], clients: int = 64) -> Sent:
+    """Send them by so many clients at once, each waiting for its answer before it sends the next."""
+    sent, waiting = Sent(), iter(submissions)
+    started = time.perf_counter()
+    await asyncio.gather(*(_client(url, survey, waiting, sent) for _ in range(clients)))
+    sent.elapsed = time.perf_counter() - started
+    return sent
+
+
+async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent) -> None:
+    address = urlsplit(url)
+    reader, writer = None, None
+    head = (
+        f"POST /api/surveys/{survey}/submissions HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        "Content-Type: application/json\r\nContent-Length: "
+    ).encode()
+    for submission in waiting:
+        sent.statuses[submission.id] = 0
+        try:
+            if reader is None or writer is None:
+                reader, writer = await asyncio.open_connection(address.hostname, address.port)
+            body, began = submission.body, time.perf_counter()
+            writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
+            sent.statuses[submission.id] = await _status(reader)
+            sent.seconds.append(time.perf_counter() - began)
+        except (OSError, asyncio.IncompleteReadError):
+            reader, writer = None, None
+            await asyncio.sleep(0.01)
+    if writer is not None:
+        writer.close()
+
+
+async def _status(reader: asyncio.StreamReader) -> int:
+    head = await reader.readuntil(b"\r\n\r\n")
+    lower = head.lower()
+    start = lower.index(b"content-length:") + len(b"content-length:")
+    await reader.readexactly(int(lower[start : lower.index(b"\r\n", start)]))
+    return int(head[9:12])
