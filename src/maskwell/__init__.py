@@ -1,86 +1,26 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from maskwell import collect, designs, microdata, planning, release, risk
-from maskwell.auditing import Audit, audit, audit_sampler
-from maskwell.demands import (
-    LDP,
-    AverageSecurity,
-    BetaFactor,
-    Demand,
-    InformationPrivacy,
-    LocalDiversity,
-    RhoPrivacy,
-)
-from maskwell.designs import Design
-from maskwell.errors import (
-    DataError,
-    DemandError,
-    DesignError,
-    EstimationError,
-    MaskwellError,
-    ReportError,
-    SimulationWarning,
-)
-from maskwell.inference import (
-    Estimate,
-    HypothesisTest,
-    estimate,
-    estimate_by,
-    estimate_contrast,
-    estimate_totals,
-    goodness_of_fit,
-    homogeneity_test,
-    independence_test,
-)
-from maskwell.ordering import dominates, equivalent, improve
-from maskwell.planning import plan
-from maskwell.reports import Reports
-from maskwell.reports.tally import Tally
-from maskwell.words import codebook, explain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from maskwell.contents import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AverageSecurity",
-    "BetaFactor",
-    "Demand",
-    "InformationPrivacy",
-    "LDP",
-    "LocalDiversity",
-    "RhoPrivacy",
-    "Design",
-    "designs",
-    "Reports",
-    "Tally",
-    "Estimate",
-    "estimate",
-    "estimate_by",
-    "estimate_contrast",
-    "estimate_totals",
-    "HypothesisTest",
-    "goodness_of_fit",
-    "homogeneity_test",
-    "independence_test",
-    "Audit",
-    "audit",
-    "audit_sampler",
-    "codebook",
-    "dominates",
-    "equivalent",
-    "explain",
-    "improve",
-    "plan",
-    "planning",
-    "collect",
-    "microdata",
-    "release",
-    "risk",
-    "MaskwellError",
-    "DataError",
-    "DemandError",
-    "DesignError",
-    "EstimationError",
-    "ReportError",
-    "SimulationWarning",
-    "__version__",
-]
+
+def __getattr__(name: str) -> object:
+    """A public name, found when it is first asked for: the command line is up before NumPy is loaded."""
+    from importlib import import_module
+
+    try:
+        found: object = getattr(import_module("maskwell.contents"), name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    from maskwell.contents import __all__
+
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,7 @@
 """Commands as real processes: pipes, readers that leave, and interruptions."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -82,6 +83,37 @@ def test_an_interrupted_write_leaves_no_file(
     assert masking.stderr.read().count(b"\n") == (1 if sent is signal.SIGINT else 0)
     assert not list(files.glob("*out*"))
     assert not list(files.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    "start", [["-m", "maskwell"], ["-c", "import sys; from maskwell.cli import main; sys.exit(main())"]]
+)
+@pytest.mark.parametrize("package", ["numpy", "typer"])
+@pytest.mark.parametrize("caught", ["KeyboardInterrupt", "()"], ids=["turned into another error", "left alone"])
+def test_an_interrupt_of_the_first_imports_shows_no_traceback(
+    tmp_path: Path, start: list[str], package: str, caught: str
+) -> None:
+    """Packages in C turn an interrupt of their import into an ImportError, with a traceback of their own."""
+    slow = f"import time\nopen({str(tmp_path / 'loading')!r}, 'w').close()\ntry:\n    time.sleep(60)\n"
+    (tmp_path / f"{package}.py").write_text(f"{slow}except {caught}:\n    raise ImportError('not loaded')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, *start, "designs"],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    while not (tmp_path / "loading").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_interrupts_that_are_ignored_stay_ignored(files: Path) -> None:
+    """As under nohup: the command line must not bring the handler back."""
+    ran = shell("trap '' INT; maskwell designs --json > /dev/null & pid=$!; sleep .2; kill -INT $pid; wait $pid", files)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -1,9 +1,6 @@
-"""The command line: one command per verb, and one clear line on stderr when the input is wrong.
+"""The program: its commands, and the one line and the exit code in which every error ends.
 
-Exit codes: 0 done, 1 ``reproduce`` found an unexplained mismatch, 2 bad input or an output that cannot be written, 3
-``release --dry-run`` found what would stop the release, 70 a mistake in Maskwell itself, 130 interrupted, 141 whoever
-read the output went away. Each command's heavy packages are imported when it runs, so that ``--help`` and most errors
-come at once.
+Each command's heavy packages are imported when it runs, so that ``--help`` and most errors come at once.
 """
 
 import contextlib
@@ -31,11 +28,10 @@ from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
 from maskwell.cli.commands.test import hypothesis
+from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
 from maskwell.errors import MaskwellError, SimulationWarning
-
-BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED = 2, 70, 130, 141, 143
 
 # What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.
 _WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)

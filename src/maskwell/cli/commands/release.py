@@ -7,6 +7,7 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
+from maskwell.cli.exit_codes import WOULD_STOP
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
@@ -341,5 +342,3 @@ def _write(
 
 
 _STAGES = 4
-WOULD_STOP = 3
-"""The exit code of a dry run whose release would stop."""

@@ -2,9 +2,8 @@
 
 import typer
 
+from maskwell.cli.exit_codes import MISMATCH
 from maskwell.cli.shared.output import JsonOption, emit_json, progress
-
-MISMATCH = 1
 
 
 def reproduce(json: JsonOption = False) -> None:

@@ -1,0 +1,83 @@
+"""What ``import maskwell`` offers: every public name, from where it lives."""
+
+from maskwell import collect, designs, microdata, planning, release, risk
+from maskwell.auditing import Audit, audit, audit_sampler
+from maskwell.demands import (
+    LDP,
+    AverageSecurity,
+    BetaFactor,
+    Demand,
+    InformationPrivacy,
+    LocalDiversity,
+    RhoPrivacy,
+)
+from maskwell.designs import Design
+from maskwell.errors import (
+    DataError,
+    DemandError,
+    DesignError,
+    EstimationError,
+    MaskwellError,
+    ReportError,
+    SimulationWarning,
+)
+from maskwell.inference import (
+    Estimate,
+    HypothesisTest,
+    estimate,
+    estimate_by,
+    estimate_contrast,
+    estimate_totals,
+    goodness_of_fit,
+    homogeneity_test,
+    independence_test,
+)
+from maskwell.ordering import dominates, equivalent, improve
+from maskwell.planning import plan
+from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
+from maskwell.words import codebook, explain
+
+__all__ = [
+    "AverageSecurity",
+    "BetaFactor",
+    "Demand",
+    "InformationPrivacy",
+    "LDP",
+    "LocalDiversity",
+    "RhoPrivacy",
+    "Design",
+    "designs",
+    "Reports",
+    "Tally",
+    "Estimate",
+    "estimate",
+    "estimate_by",
+    "estimate_contrast",
+    "estimate_totals",
+    "HypothesisTest",
+    "goodness_of_fit",
+    "homogeneity_test",
+    "independence_test",
+    "Audit",
+    "audit",
+    "audit_sampler",
+    "codebook",
+    "dominates",
+    "equivalent",
+    "explain",
+    "improve",
+    "plan",
+    "planning",
+    "collect",
+    "microdata",
+    "release",
+    "risk",
+    "MaskwellError",
+    "DataError",
+    "DemandError",
+    "DesignError",
+    "EstimationError",
+    "ReportError",
+    "SimulationWarning",
+]
