@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from maskwell.release import plan_identification, theta_for
+from maskwell.release.drawing import sampler
 from maskwell.release.identification.all_counts import MOST_OUTCOMES, _by_integral, audit_all_counts, outcomes
 from maskwell.release.identification.audit import audit_block
-from maskwell.release.identification.moves import move_sampler
+from maskwell.release.identification.theta import exchange
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import draw
 
@@ -113,7 +114,7 @@ def test_outcomes_are_all_counts_up_to_exchange(sizes: tuple[tuple[int, int], ..
 def test_the_figure_is_what_an_intruder_reaches_in_simulated_releases() -> None:
     """Blocks of three singletons that show 1, 1, 1: records drawn by the sampler; false alarm 1e-6."""
     theta, runs = theta_for(0.5), 60_000
-    moves = move_sampler(np.array([0, 3]), np.array([1, 1, 1]), theta)
+    moves = sampler(exchange(np.array([0, 3]), np.array([1, 1, 1]), theta))
     truth: NDArray[np.uint32] = np.tile(np.arange(3, dtype=np.uint32), runs)
     drawn = draw(moves, len(truth), lambda start, stop: truth[start:stop], Source(seed=8).stream("", len(truth)))
     shown = drawn.reshape(runs, 3)

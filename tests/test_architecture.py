@@ -123,8 +123,6 @@ CLOSING = {
     ("maskwell.designs.kinds.product", "maskwell.reports"): "the same for several variables",
     ("maskwell.designs.base", "maskwell.designs.registry"): "design.citation() looks its name up among all designs",
     ("maskwell.designs.base", "maskwell.designs.storage"): "Design.from_json builds whichever kind the text names",
-    ("maskwell.release.pram.plan", "maskwell.release.pram.release"): "a plan carries itself out again",
-    ("maskwell.release.identification.plan", "maskwell.release.identification.release"): "a plan carries itself out",
 }
 
 

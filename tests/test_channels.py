@@ -11,12 +11,27 @@ import pytest
 
 import maskwell as mw
 from maskwell.designs.channels import Channel, ProductChannel, SizeRow, SymmetricChannel, TableChannel
+from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.designs.channels.numbers import Exact
+from maskwell.designs.channels.stages import StageChannel, chained, stage
+from maskwell.release.drawing import applied
+from maskwell.release.identification.theta import exchange
+from maskwell.sampling.entropy import Source
 from tests.conformance.members import PRODUCTS
+from tests.statistics_helpers import fit_test
 from tests.unusual_designs import ALL
 
 EVERY = {**ALL, **PRODUCTS}
 TOTAL = 1 << 64
+# Channels that no design has: those of a release.
+DRAWN: dict[str, StageChannel | ExchangeChannel] = {
+    "stage": stage([[3, 1, 0], [1, 5, 2], [1, 0, 7]]),
+    "stage of 2^64": stage([[TOTAL - 2, 1], [2, 2]]),
+    "one block": exchange(np.array([0, 4]), np.array([1, 2, 2, 1]), Fraction(1, 2)),
+    "blocks": exchange(np.array([0, 3, 5]), np.array([1, 2, 2, 1, 1]), Fraction(3, 4)),
+}
+TWO_STAGES = chained(stage([[4, 1, 1], [1, 3, 1], [1, 1, 9]]), stage([[7, 1, 2], [2, 5, 2], [0, 3, 1]]))
+CHANNELS = {title: design.channel for title, design in EVERY.items()} | DRAWN | {"two stages": TWO_STAGES}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,10 +48,10 @@ def enumerated(channel: Channel) -> Enumerated:
     return Enumerated(channel.k, channel.name, channel.exact())
 
 
-@pytest.fixture(params=EVERY.values(), ids=EVERY.keys(), scope="module")
+@pytest.fixture(params=CHANNELS.values(), ids=CHANNELS.keys(), scope="module")
 def channel(request: pytest.FixtureRequest) -> Channel:
-    design: mw.Design = request.param
-    return design.channel
+    found: Channel = request.param
+    return found
 
 
 def test_exact_figures(channel: Channel) -> None:
@@ -108,6 +123,17 @@ def test_one_report_is_packed_as_it_is_shown() -> None:
         for at, row in enumerate(rows.tolist()):
             np.testing.assert_array_equal(design.pack(labels[row]), packed[at : at + 1])
             assert design.exact_row(labels[row]) == list(design.matrix(exact=True)[row])
+
+
+@pytest.mark.parametrize("title", DRAWN)
+def test_a_release_draws_the_chances_of_its_channel(title: str) -> None:
+    """Every truth 40,000 times, each with a chance of a false alarm of 1e-8."""
+    channel, n = DRAWN[title], 40_000
+    for truth in range(channel.k):
+        drawn = applied(channel, np.full(n, truth), Source(seed=truth + 1).stream("", n))
+        observed, chances = np.bincount(drawn, minlength=channel.k), channel.floats[:, truth]
+        assert not observed[chances == 0].any()
+        assert fit_test(observed, chances, 1e-8).p_value > 1e-8
 
 
 def test_a_size_says_how_it_favours_the_truth() -> None:

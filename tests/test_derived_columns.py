@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from maskwell.errors import DataError
 from maskwell.release import limit_identification, pram
 from maskwell.release.attack.derived_columns import derive
 from maskwell.release.attack.disclosures import disclosures
+from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.staying_columns import staying_columns
 from maskwell.tables.encoded import encoded
 
@@ -90,11 +92,30 @@ def test_what_decides_a_key_together_or_by_a_part_stops_a_release(
     assert [(set(each.made_of), each.key, each.recipe.how) for each in found.together] == [(set(added), key, how)]
     with pytest.raises(DataError, match=f"decides? '{key}'"):
         release.check()
+    release.check(accept=list(added))
     for name in added:
-        release.check(accept=name)
         rest = {column: values for column, values in (table | added).items() if column != name}
         limit_identification(rest, KEYS, 0.5, "sex", seed=1).check()
     limit_identification(table | added, KEYS, 0.5, "sex", along=list(added), seed=1).check()
+
+
+def test_only_what_is_accepted_is_silent() -> None:
+    """A column that is in two pairs, and is accepted, takes neither pair with it; nor does one that decides alone."""
+    random = np.random.default_rng(18)
+    table = people(random)
+    u = random.integers(10**6, size=N)
+    table |= {"u": u, "v": u + table["age"], "w": u + np.unique(table["reg"], return_inverse=True)[1]}
+    release = limit_identification(table, KEYS, 0.5, "sex", seed=1)
+    found = disclosures(release, rows_in_order=False)
+    assert {(each.made_of, each.key) for each in found.together} >= {(("u", "v"), "age"), (("u", "w"), "reg")}
+    assert set(found.not_accepted(["u"])) == {"v", "w"}
+    assert found.not_accepted(["u", "v"]) == ["w"]
+    assert found.not_accepted(["u", "v", "w"]) == []
+    with pytest.raises(DataError, match=r"^'w' would stay.*u and w together .their difference. decide 'reg'"):
+        release.check(accept=["u", "v"])
+    alone = replace(found, columns=(ColumnAttack("u", (), 1.0, 0.1, ()),))
+    assert not any("u" in each.made_of for each in alone.together)
+    assert ("u", "v") in {each.made_of for each in alone.not_accepted_together(["u"])}
 
 
 def test_the_attack_uses_what_it_derives() -> None:

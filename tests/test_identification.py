@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError, DemandError, ReportError
 from maskwell.release import (
     Release,
@@ -24,14 +25,16 @@ from maskwell.release import (
     theta_for,
     worst_risk,
 )
-from maskwell.release.identification import preparation
+from maskwell.release.drawing import Chance, sampler
+from maskwell.release.identification import setup as preparation
 from maskwell.release.identification.audit import IdentificationAudit, audit_block, match_risk
-from maskwell.release.identification.moves import move_sampler
-from maskwell.release.identification.preparation import prepare, read_request
-from maskwell.release.identification.release import carry_out
-from maskwell.release.identification.theta import least_cells
+from maskwell.release.identification.moves import carry_out
+from maskwell.release.identification.plan import plan_of
+from maskwell.release.identification.request import read_request
+from maskwell.release.identification.setup import prepare
+from maskwell.release.identification.theta import exchange, least_cells
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.samplers import WithinSampler, draw
+from maskwell.sampling.samplers import draw
 from tests.persons import KEYS, RACES, WITHIN, population, small
 from tests.statistics_helpers import fit_test
 
@@ -132,7 +135,7 @@ def test_the_limit_is_nearly_reached_by_large_blocks_of_singletons() -> None:
 
 def test_moves_have_exactly_the_chances_of_the_plan() -> None:
     theta, n = theta_for(0.395), 200_000
-    moves = move_sampler(np.array([0, 3, 8]), np.array([1, 2, 2, 1, 2, 1, 1, 2]), theta)
+    moves = sampler(exchange(np.array([0, 3, 8]), np.array([1, 2, 2, 1, 2, 1, 1, 2]), theta))
     for cell, first, k, t in ((1, 0, 3, 2), (5, 3, 5, 1)):
         stream = Source(seed=cell).stream("", n)
         out = draw(moves, n, lambda start, stop, cell=cell: np.full(stop - start, cell, np.uint32), stream)
@@ -145,17 +148,17 @@ def test_moves_have_exactly_the_chances_of_the_plan() -> None:
 
 def test_stay_weights_are_whole_so_that_flows_balance_exactly() -> None:
     theta = theta_for(0.35)
-    stay = move_sampler(np.array([0, 20]), np.array([1, 2] * 10), theta).stay
+    stay = exchange(np.array([0, 20]), np.array([1, 2] * 10), theta).stay
     flows = {int(t) * (1 - Fraction(int(w), 2**64)) for w, t in zip(stay, [1, 2] * 10, strict=True)}
     assert flows == {theta}  # what leaves each cell is θ, and so is what enters it
 
 
 def test_the_audit_reads_what_the_sampler_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sampler that moves half as many fails the audit; one that moves unevenly, or past a block, is no such thing."""
+    """A channel that moves half as many fails the audit; one that moves unevenly is refused."""
     table = {"n": list(range(60)), "half": [i // 30 for i in range(60)]}
 
-    def drawn(change: Callable[[WithinSampler], WithinSampler]) -> IdentificationAudit:
-        monkeypatch.setattr(preparation, "move_sampler", lambda *given: change(move_sampler(*given)))
+    def drawn(change: Callable[[ExchangeChannel], ExchangeChannel]) -> IdentificationAudit:
+        monkeypatch.setattr(preparation, "exchange", lambda *given: change(exchange(*given)))
         return plan_identification(table, "n", 0.5, "half", blocks="whole")[1]
 
     assert drawn(lambda moves: moves).holds
@@ -163,13 +166,8 @@ def test_the_audit_reads_what_the_sampler_draws(monkeypatch: pytest.MonkeyPatch)
     assert half.theta == theta_for(0.5) / 2
     assert not half.holds
     one = np.arange(60, dtype=np.uint64) == 7
-    for change in (
-        lambda moves: replace(moves, stay=moves.stay + one),
-        lambda moves: replace(moves, others=moves.others + one),
-        lambda moves: replace(moves, first=moves.first * 0),
-    ):
-        with pytest.raises(AssertionError, match="sampler"):
-            drawn(change)
+    with pytest.raises(AssertionError, match="same number from every cell"):
+        drawn(lambda moves: replace(moves, stay=moves.stay + one))
 
 
 # The published example, on a made population of its size.
@@ -286,12 +284,12 @@ def test_added_variance_is_exact(names: list[str]) -> None:
 
 
 def test_frequencies_are_unbiased_with_the_stated_variance() -> None:
-    setup = prepare(small(), read_request(["area"], 0.395, "set", None, "suggest", None))
-    added = carry_out(setup, None, None, 0).added_variance("area")
+    setup = prepare(small(), read_request(["area"], 0.395, "set"))
+    added = carry_out(setup, plan_of(setup), Chance(seed=0)).added_variance("area")
     runs = 800
     counts = np.zeros((runs, len(added.counts)))
     for seed in range(runs):
-        drawn = carry_out(setup, None, None, seed).table["area"]
+        drawn = carry_out(setup, plan_of(setup), Chance(seed=seed)).table["area"]
         counts[seed] = [drawn.count(label) for (label,) in added.labels]
     limit = stats.norm.isf(FALSE_ALARM / 2 / len(added.counts))
     moved = added.variance > 0
@@ -320,3 +318,12 @@ def test_secure_draws_differ_and_leave_no_seed() -> None:
     first, second = (limit_identification(table, "area", 0.5) for _ in range(2))
     assert first.table != second.table
     assert (first.plan.randomness, first.plan.seed) == ("secure", None)
+
+
+def test_a_file_without_rare_cells_is_released_as_it_is() -> None:
+    table = {"area": ["n", "s"] * 10, "work": ["a", "a", "b", "b"] * 5}
+    release = limit_identification(table, ["area"], 0.5, seed=1)
+    assert release.table == table
+    assert not release.added_variance(["area", "work"]).variance.any()
+    assert release.comparison().changed_records == 0
+    release.check()

@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from maskwell import designs
+from maskwell.designs.channels.stages import StageChannel, stage
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.release import (
     PramRelease,
@@ -24,7 +25,6 @@ from maskwell.release import (
     pram,
 )
 from maskwell.release.pram.invariant import two_stage
-from maskwell.release.pram.transitions import Stage, stage
 
 FALSE_ALARM = 1e-6
 
@@ -350,12 +350,12 @@ def many(values: int, records: int = 4) -> dict[str, list[int]]:
     ids=["diagonal", "least diagonal", "drifting", "two stages"],
 )
 def test_many_values_need_no_matrix_of_fractions(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A product of such matrices took minutes for a few hundred values. Only ``exact`` and ``matrix`` may make one."""
+    """A product of such matrices took minutes for a few hundred values. Only ``exact`` may make one."""
 
     def refuse(self: object) -> None:
         raise AssertionError("a matrix of fractions")
 
-    monkeypatch.setattr(Stage, "matrix", refuse)
+    monkeypatch.setattr(StageChannel, "exact", refuse)
     release = pram(many(250), "area", seed=1, **how)
     assert release.to_dict()["steps"][0]["keeps_frequencies"] is how.get("invariant", True)
     assert 0 < release.added_variance("area").of_proportions.max() < 1
@@ -383,7 +383,7 @@ def test_whole_numbers_and_fractions_say_the_same() -> None:
 def test_weights_may_sum_to_two_to_the_64(total: int) -> None:
     part = stage([[total - 2, 1], [2, 2]])
     assert part.totals == [total // math.gcd(total - 2, 2), 3]
-    assert part.matrix()[0, 0] == Fraction(total - 2, total)
+    assert part.exact()[0, 0] == Fraction(total - 2, total)
     assert part.expected([Fraction(1), Fraction(0)]) == [Fraction(total - 2, total), Fraction(2, total)]
 
 
@@ -402,7 +402,7 @@ def test_more_values_than_a_plan_can_hold_are_refused_before_any_work(
     def refuse(*given: object) -> None:
         raise AssertionError("work began")
 
-    monkeypatch.setattr(importlib.import_module("maskwell.release.pram.release"), "transition", refuse)
+    monkeypatch.setattr(importlib.import_module("maskwell.release.pram.post_randomize"), "transition", refuse)
     table = {"area": list(range(values)), "sex": [i % strata for i in range(values)]}
     with pytest.raises(DataError, match=rf"{values:,} values.*limit 4,000,000.*Group the values.*limit_identification"):
         pram(table, "area", diagonal=0.9, strata="sex" if strata > 1 else None)

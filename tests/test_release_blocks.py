@@ -176,7 +176,7 @@ def test_a_plan_is_repeated_from_its_blocks_not_by_forming_them_anew(
     def never(*_: Any) -> None:
         raise AssertionError("blocks were formed anew")
 
-    monkeypatch.setattr("maskwell.release.identification.preparation.form", never)
+    monkeypatch.setattr("maskwell.release.identification.setup.form", never)
     assert releases["mixed"].plan.apply(persons).table.equals(releases["mixed"].table)
 
 

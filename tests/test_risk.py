@@ -316,7 +316,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "interaction as text": ({"model": ["sex"]}, "a tuple of two keys or more"),
     "zeros not a list": ({"structural_zeros": {"sex": "m"}}, "list of mappings"),
     "zero of one key": ({"structural_zeros": [{"sex": "m"}]}, "two keys or more"),
-    "zero of no key": ({"structural_zeros": [{"sex": "m", "job": "x"}]}, "'job', which is no key"),
+    "zero of no key": ({"structural_zeros": [{"sex": "m", "job": "x"}]}, "'job', which is not a key"),
 }
 
 

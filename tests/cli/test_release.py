@@ -173,9 +173,9 @@ def test_nothing_is_written_if_the_audit_fails(run: Run, folder: Path, monkeypat
     """It never does; were the draws changed to move less, the audit of the same integers would tell."""
     from fractions import Fraction
 
-    from maskwell.release.identification import preparation
+    from maskwell.release.identification import setup
 
-    monkeypatch.setattr(preparation, "theta_for", lambda xi: Fraction(1, 4))
+    monkeypatch.setattr(setup, "theta_for", lambda xi: Fraction(1, 4))
     assert_refused(run("release", "persons.csv", *LIMIT, "-o", "out.csv"), "audit", "nothing was written")
     assert not Path("out.csv").exists()
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from maskwell import designs
+from maskwell.designs.channels.stages import stage
 from maskwell.release import band, limit_identification, pram
-from maskwell.release.identification.moves import move_sampler
-from maskwell.release.identification.theta import theta_for
-from maskwell.release.pram.transitions import stage
+from maskwell.release.drawing import sampler
+from maskwell.release.identification.theta import exchange, theta_for
 from maskwell.sampling.samplers import Sampler, draw
 from tests.vectors.write import ONES, GivenWords, number
 
@@ -32,19 +32,19 @@ MIXED = "mixed"
 
 def moves_of(case: dict[str, Any]) -> Sampler:
     """The sampler of blocks of cells, as stored."""
-    return move_sampler(np.array(case["starts"]), np.array(case["counts"]), Fraction(case["theta"]))
+    return sampler(exchange(np.array(case["starts"]), np.array(case["counts"]), Fraction(case["theta"])))
 
 
 def rows_of(case: dict[str, Any]) -> Sampler:
     """The sampler of a matrix, as stored: by truth, the weight of every report."""
     columns = [[int(weight) for weight in column] for column in case["columns"]]
-    return stage([list(row) for row in zip(*columns, strict=True)]).sampler
+    return sampler(stage([list(row) for row in zip(*columns, strict=True)]))
 
 
-def drawn(sampler: Sampler, truths: Sequence[int], words: Sequence[Sequence[int]]) -> list[int]:
+def drawn(by: Sampler, truths: Sequence[int], words: Sequence[Sequence[int]]) -> list[int]:
     """The reports of these truths from these words."""
     codes = np.array(truths, np.uint32)
-    return draw(sampler, len(codes), lambda start, stop: codes[start:stop], GivenWords(words)).tolist()
+    return draw(by, len(codes), lambda start, stop: codes[start:stop], GivenWords(words)).tolist()
 
 
 def _given(truths: Sequence[int], beginnings: Sequence[Sequence[int]], seed: int) -> dict[str, Any]:

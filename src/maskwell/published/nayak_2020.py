@@ -18,7 +18,7 @@ from maskwell.inference import estimate
 from maskwell.published.model import EXACT, Row, Simulated, Value
 from maskwell.published.nayak_2020_errata import ERRATA, KEY
 from maskwell.release.identification.audit import audit_block
-from maskwell.release.identification.release import limit_identification
+from maskwell.release.identification.limit import limit_identification
 from maskwell.release.identification.theta import least_cells, theta_for, worst_risk
 from maskwell.reports.tally import Tally
 

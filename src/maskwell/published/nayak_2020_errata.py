@@ -2,7 +2,7 @@
 
 from maskwell.published.model import Explanation, Row
 from maskwell.published.nayak_zhai_2019_errata import swapped_product
-from maskwell.release.identification.release import limit_identification
+from maskwell.release.identification.limit import limit_identification
 
 KEY = "nayak-2020"
 _PLACE = "Statements that need a correction"

@@ -14,11 +14,18 @@ import numpy as np
 from maskwell.errors import DataError
 from maskwell.sampling.entropy import Source
 from maskwell.tables.codes import Ints
-from maskwell.tables.encoded import encoded
-from maskwell.tables.frames import column_names, settle
+from maskwell.tables.encoded import EncodedTable, encoded
+from maskwell.tables.frames import settle
 
 _WORDS = 2
 _CONTEXT = " order of rows"
+
+
+def settled(table: Any) -> tuple[EncodedTable, bool]:
+    """The table as it can be read twice, and whether it was lazy: such a one may change its order at every reading."""
+    held = encoded(table)
+    native, lazy = settle(held.native)
+    return (held if native is held.native else EncodedTable(native)), lazy
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
@@ -85,10 +92,9 @@ def shuffle(table: Any, *, key: bytes | None = None, ids: Any = None, seed: int 
     >>> shuffle({"x": list(range(5))}, seed=1)["x"]
     [1, 2, 4, 3, 0]
     """
-    settled, lazy = settle(table)
-    names = column_names(settled)
-    n = len(encoded(settled).array(names[0])) if names else 0
-    return reordered(settled, random_order(n, key, ids, seed), lazy=lazy)
+    held, lazy = settled(table)
+    n = len(held.array(held.names[0])) if held.names else 0
+    return reordered(held.native, random_order(n, key, ids, seed), lazy=lazy)
 
 
 def random_order(n: int, key: bytes | None, ids: Any, seed: int | None, context: str = _CONTEXT) -> Ints:

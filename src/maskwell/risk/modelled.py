@@ -133,6 +133,6 @@ def _interaction(declared: Any, cells: Cells) -> Interaction:
     names = names_of(declared, "an interaction in model")
     unknown = [name for name in names if name not in cells.keys]
     if unknown or len(names) < 2:
-        wrong = f"names {unknown[0]!r}, which is no key" if unknown else f"{names!r} has fewer than two keys"
+        wrong = f"names {unknown[0]!r}, which is not a key" if unknown else f"{names!r} has fewer than two keys"
         raise EstimationError(f"an interaction in model {wrong}; keys: {', '.join(cells.keys)}.")
     return tuple(sorted(cells.keys.index(name) for name in names))

@@ -49,7 +49,7 @@ def _read(position: int, declared: Any, cells: Cells) -> Zero | None:
         raise DataError(f"{name} must map two keys or more to labels; to forbid a label of one key, drop its records.")
     unknown = [key for key in declared if key not in cells.keys]
     if unknown:
-        raise DataError(f"{name} names {unknown[0]!r}, which is no key; keys: {', '.join(cells.keys)}.")
+        raise DataError(f"{name} names {unknown[0]!r}, which is not a key; keys: {', '.join(cells.keys)}.")
     keys = tuple(sorted(cells.keys.index(key) for key in declared))
     codes = []
     for key in keys:

@@ -65,6 +65,13 @@ def _sort_key(label: Any) -> tuple[str, Any]:
     return ("number" if isinstance(label, (int, float)) else type(label).__name__, label)
 
 
+def recoded(column: Coded, before: Coded) -> Ints:
+    """A released column in the codes of the original one; released values are copies of original ones."""
+    position = {label: code for code, label in enumerate(before.labels)}
+    codes: Ints = np.array([position[label] for label in column.labels], np.int64)[column.codes]
+    return codes
+
+
 def numbers(array: Any, name: str) -> Floats:
     """A column of weights: positive finite numbers, none missing."""
     import pyarrow as pa

@@ -242,7 +242,7 @@ def _method(*options: dict[str, Any]) -> str:
 
 
 def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None) -> Any:
-    from maskwell.cli.releasing.methods import Chance
+    from maskwell.release.drawing import Chance
 
     if (key_file is None) != (ids is None):
         raise CommandError("--key-file and --ids go together: give both, or neither.")

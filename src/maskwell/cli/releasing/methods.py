@@ -9,16 +9,8 @@ from maskwell.cli.shared.output import CommandError
 from maskwell.errors import MaskwellError
 from maskwell.input_files import read_whole
 from maskwell.release import BlockComparison, PramRelease, Release, ReleasePlan
+from maskwell.release.drawing import Chance
 from maskwell.tables.encoded import EncodedTable
-
-
-@dataclass(frozen=True)
-class Chance:
-    """Where the draws come from: fresh unless there is a key with ids, or a seed."""
-
-    key: bytes | None = None
-    ids: Any = None
-    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,33 +64,36 @@ class Outcome:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that may change."""
-        if isinstance(self.release, Release):
-            return self.release.setup.request.moving
-        return tuple(name for step in self.release.plan.steps for name in step.columns)
+        return self.release.moving
 
 
 def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
     from maskwell.release import compare_blocks
     from maskwell.release.identification.block_forming import DEFAULT_WAY
-    from maskwell.release.identification.block_forming import Chance as ChanceOfBlocks
+    from maskwell.release.identification.moves import carry_out
     from maskwell.release.identification.plan import plan_of
-    from maskwell.release.identification.preparation import forming, prepare, read_request
-    from maskwell.release.identification.release import carry_out
+    from maskwell.release.identification.request import Options, read_request
+    from maskwell.release.identification.setup import forming, prepare
     from maskwell.sampling.entropy import Source
 
-    Source(chance.key, chance.ids, chance.seed).check()
-    merge = "merge" if asked.merge else "suggest"
-    further = asked.blocks or DEFAULT_WAY, asked.block_size, asked.along
-    request = read_request(asked.keys, asked.xi, asked.within, asked.exempt, merge, asked.together, *further)
-    setup = prepare(data, request, forming(request, ChanceOfBlocks(chance.key, chance.seed), show))
+    Source(*chance).check()
+    same: Options = {
+        "exempt": asked.exempt,
+        "merge": "merge" if asked.merge else "suggest",
+        "together": asked.together,
+        "along": asked.along,
+    }
+    way = asked.blocks or DEFAULT_WAY
+    request = read_request(asked.keys, asked.xi, asked.within, blocks=way, block_size=asked.block_size, **same)
+    setup = prepare(data, request, forming(request, chance, show))
     compared = None
     if asked.compare:
-        same = {"exempt": asked.exempt, "merge": merge, "together": asked.together, "along": asked.along}
         compared = compare_blocks(data, asked.keys, asked.xi, asked.within, **same, seed=chance.seed, show=show)
-    done = carry_out(setup, chance.key, chance.ids, chance.seed)
+    plan = plan_of(setup)
+    done = carry_out(setup, plan, chance)
     if dry_run:
-        return Outcome(plan_of(setup), done, rehearsed=True, compared=compared)
+        return Outcome(plan, done, rehearsed=True, compared=compared)
     _refuse_above_limit(done)
     return Outcome(done.plan, done, compared=compared)
 
@@ -129,7 +124,7 @@ def randomize(data: EncodedTable, asked: Steps, chance: Chance, dry_run: bool) -
 def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Outcome:
     """Carry out a stored plan on the file that it was made for."""
     from maskwell.release.identification.plan import IdentificationPlan
-    from maskwell.release.pram.release import replay
+    from maskwell.release.pram.plan import PramPlan
 
     try:
         plan = ReleasePlan.from_json(read_whole(path, CommandError))
@@ -148,5 +143,5 @@ def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Out
         return Outcome(done.plan, done, dry_run, redrawn)
     if chance.seed is not None:
         raise CommandError("a plan of post-randomization repeats its own seeds; leave out --seed.")
-    randomized = replay(plan, data, key=chance.key, ids=chance.ids)  # type: ignore[arg-type]
-    return Outcome(plan, randomized, dry_run)
+    assert isinstance(plan, PramPlan)
+    return Outcome(plan, plan.replay(data, key=chance.key, ids=chance.ids), dry_run)

@@ -25,7 +25,7 @@ class Found:
     def how_to_go_on(self) -> str:
         """What to do about them."""
         together = self.disclosures.not_accepted_together(self.accepted)
-        enough = " (one of them is enough to leave out or accept; all must move along)"
+        enough = " (one of them is enough to leave out; all must move along or be accepted)"
         why = [f"{each}{enough if len(each.made_of) > 1 else ''}" for each in together]
         return " ".join([how_to_go_on(self.stops), *(f"{words}." for words in why)])
 

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.release.attack.derived_columns import Derivations, Derived, derive
+from maskwell.release.attack.derived_columns import Derived
 from maskwell.release.attack.record_numbers import number_in_words, record_numbers
-from maskwell.release.attack.released_file import attack_file
 from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.attack.revealing_columns import RevealingColumn, among
-from maskwell.release.evaluation.comparison import recoded
-from maskwell.release.pram.release import PramRelease
-from maskwell.release.staying_columns import Staying, staying_columns
-from maskwell.risk.frequencies import group
+from maskwell.release.base import BaseRelease
 from maskwell.tables.frames import names_of
-
-if TYPE_CHECKING:
-    from maskwell.release.identification.release import Release
 
 
 @dataclass(frozen=True)
@@ -38,34 +29,41 @@ class Disclosures:
     """Columns that tell nothing of a key but are another one in nearly every record, and so known from other files."""
 
     @property
+    def alone(self) -> tuple[str, ...]:
+        """The columns that decide a key by themselves: each once."""
+        numbers = (each.column for each in self.revealing if each.column is not None)
+        return tuple(dict.fromkeys([*(column.name for column in self.columns), *numbers]))
+
+    @property
     def deciding(self) -> tuple[str, ...]:
         """The columns that must not stay without a word: each once."""
-        return self._named(self.together)
+        return tuple(self.not_accepted(()))
 
     @property
     def together(self) -> tuple[Derived, ...]:
         """Columns that must not stay together, or not whole, where none of them decides a key by itself."""
-        alone = set(self._named(()))
-        return tuple(each for each in self.derived if alone.isdisjoint(each.made_of))
+        return tuple(self.not_accepted_together(()))
 
     def not_accepted(self, accept: Iterable[str]) -> list[str]:
-        """The columns that stop a release: those that decide a key and that nobody accepted by name.
-
-        Of columns that do so together it is enough to accept one: the others then tell nothing that it does not.
-        """
+        """The columns that stop a release: those that decide a key, also with others, and that nobody accepted."""
         accepted = set(accept)
-        left = [each for each in self.together if accepted.isdisjoint(each.made_of)]
-        return [name for name in self._named(left) if name not in accepted]
+        parts = (name for each in self.not_accepted_together(accepted) for name in each.made_of)
+        return [name for name in dict.fromkeys([*self.alone, *parts]) if name not in accepted]
 
     def not_accepted_together(self, accept: Iterable[str]) -> list[Derived]:
-        """Of these the ones that decide a key together, or by a part."""
-        left = set(self.not_accepted(accept))
-        return [each for each in self.together if left.issuperset(each.made_of)]
+        """What decides a key together, or by a part, unless all columns in it are accepted by name.
 
-    def _named(self, together: Iterable[Derived]) -> tuple[str, ...]:
-        numbers = (each.column for each in self.revealing if each.column is not None)
-        parts = (name for each in together for name in each.made_of)
-        return tuple(dict.fromkeys([*(column.name for column in self.columns), *numbers, *parts]))
+        It need not be said of columns of which one decides a key alone and stops the release. Once that one is
+        accepted, it must be said where they decide a key that none of them decides alone.
+        """
+        accepted, alone = set(accept), set(self.alone)
+        return [
+            each
+            for each in self.derived
+            if not accepted.issuperset(each.made_of)
+            and alone.difference(accepted).isdisjoint(each.made_of)
+            and (each.decides or alone.isdisjoint(each.made_of))
+        ]
 
     def refuse(self, accept: Sequence[str] | str = ()) -> None:
         """An error if a column decides a key and is not accepted by name."""
@@ -102,29 +100,22 @@ class Disclosures:
         }
 
 
-def disclosures(release: Release | PramRelease, *, rows_in_order: bool = True) -> Disclosures:
+def disclosures(release: BaseRelease, *, rows_in_order: bool = True) -> Disclosures:
     """What tells who was changed; ``rows_in_order`` says whether the rows are given away in their order."""
-    if isinstance(release, PramRelease):
-        original, together = release.moved.root, None
-        changed = tuple(name for step in release.plan.steps for name in step.columns)
-        staying = staying_columns(original, changed)
-        derived = derive(original, changed, staying)
-        columns = _deciding_steps(release, changed, staying, derived)
-    else:
-        request = release.setup.request
-        columns, staying, derived = release.attack().deciding, release.staying, release.derived
-        original, changed, together = release.setup.columns, release.setup.changing, request.together
-    found = among(original, changed, staying, rows_in_order=rows_in_order, together=together)
-    names = {column.name for column in columns}
+    deciding = release.deciding
+    names = {column.name for column in deciding}
+    found = among(
+        release.before, release.changing, release.staying, rows_in_order=rows_in_order, together=release.together
+    )
     return Disclosures(
-        tuple(column for column in columns if not column.made_of),
+        tuple(column for column in deciding if not column.made_of),
         tuple(found),
-        tuple(each for each in derived.found if each.decides or each.recipe.name in names),
-        tuple(record_numbers(original, staying)),
+        tuple(each for each in release.derived.found if each.decides or each.recipe.name in names),
+        tuple(record_numbers(release.before, release.staying)),
     )
 
 
-def combinations_nobody_had(release: Release | PramRelease) -> list[str]:
+def combinations_nobody_had(release: BaseRelease) -> list[str]:
     """A warning of released records with combinations of common values that nobody had, if there are any."""
     found = {pair: count for pair, count in release.comparison().impossible.items() if count}
     if not found:
@@ -151,22 +142,3 @@ def _words_together(each: Derived) -> str:
         f"who was changed. Leave {'one of them' if several else 'it'} out of the released file, or release it coarser; "
         f"or move {'all of them' if several else 'it'} along with the keys."
     )
-
-
-def _deciding_steps(
-    release: PramRelease, changed: tuple[str, ...], staying: list[Staying], derived: Derivations
-) -> tuple[ColumnAttack, ...]:
-    """The columns that tell which records post-randomization changed."""
-    true = [release.moved.root.coded(name) for name in changed]
-    after = [recoded(release.columns.coded(was.name), was) for was in true]
-    strata = {name for step in release.plan.steps for name in step.strata}
-    within = [column for column in staying if column.name in strata]
-    sets, _ = group([column.codes for column in within], [column.size for column in within], release.n)
-    return attack_file(
-        [Staying(was.name, now, was.size) for was, now in zip(true, after, strict=True)],
-        staying,
-        np.all([was.codes == now for was, now in zip(true, after, strict=True)], axis=0),
-        sets,
-        movable=np.ones(release.n, bool),
-        derived=derived,
-    ).deciding

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from maskwell.errors import DataError
 from maskwell.frames import Backend, data_frame
+from maskwell.release.drawing import Chance
 from maskwell.release.evaluation.block_figures import BlockFigures, mean, measure
-from maskwell.release.identification.block_forming import WAYS, WHOLE, Chance, Progress, read_way
-from maskwell.release.identification.preparation import Request, forming, prepare, read_request
-from maskwell.release.identification.release import carry_out
+from maskwell.release.identification.block_forming import WAYS, WHOLE, Progress, read_way
+from maskwell.release.identification.moves import carry_out
+from maskwell.release.identification.plan import plan_of
+from maskwell.release.identification.request import Options, Request, read_request
+from maskwell.release.identification.setup import forming, prepare
 from maskwell.release.identification.theta import least_cells, theta_for
 
 SIZES = (3, 4, 5)
@@ -102,15 +105,12 @@ def compare_blocks(
     xi: float,
     within: Any = None,
     *,
-    exempt: Any = None,
-    merge: Literal["suggest", "merge"] = "suggest",
-    together: str | None = None,
-    along: Sequence[str] | str = (),
     ways: Sequence[str] = tuple(WAYS),
     sizes: Sequence[int] = SIZES,
     draws: int = 1,
     seed: int | None = None,
     show: Progress | None = None,
+    **options: Unpack[Options],
 ) -> BlockComparison:
     """Release the table in every way of forming blocks, attack each release, and throw it away.
 
@@ -124,15 +124,15 @@ def compare_blocks(
     """
     if draws < 1 or not ways or not sizes:
         raise DataError("compare_blocks needs one way, one size and one draw at least.")
-    base = read_request(keys, xi, within, exempt, merge, together, WHOLE, None, along)
+    base = read_request(keys, xi, within, blocks=WHOLE, **options)
     requests = [request for way in ways for request in _requests(base, way, sizes)]
     rows, done = [], 0
     for request in requests:
         measured = []
         for draw in range(draws):
-            own = None if seed is None else seed + draw
-            setup = prepare(table, request, forming(request, Chance(seed=own)))
-            measured.append(measure(carry_out(setup, None, None, own)))
+            chance = Chance(seed=None if seed is None else seed + draw)
+            setup = prepare(table, request, forming(request, chance))
+            measured.append(measure(carry_out(setup, plan_of(setup), chance)))
             done += 1
             if show:
                 show(done / (len(requests) * draws))

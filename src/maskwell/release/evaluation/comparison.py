@@ -11,22 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.plain_text import visible_lines
-from maskwell.release.added_variance import Moments
 from maskwell.release.evaluation.association import Association, association
 from maskwell.release.evaluation.matches import Matches, matches
 from maskwell.release.partition import Factor, factor, interval_names, text_of
-from maskwell.tables.codes import Coded, Floats, Ints
+from maskwell.tables.codes import Floats, Ints, recoded
 from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
-    from maskwell.release.identification.release import Release
-    from maskwell.release.pram.release import PramRelease
+    from maskwell.release.base import BaseRelease
 
 MOST_LEVELS = 60
 """Columns that stay as they are are compared with up to this many categories; numbers with more are cut in tenths."""
@@ -163,43 +161,9 @@ def _lines(table: Compared) -> list[dict[str, Any]]:
     return [dict(zip(names, line, strict=True)) for line in zip(*columns, strict=True)]
 
 
-def compare_release(release: Release, columns: Sequence[str] | None) -> Comparison:
-    """The comparison of a release that limits identification."""
-    from maskwell.release.identification.variance import moments, sum_variance
-
-    keys, setup = release.plan.keys, release.setup
-    channel = _Channel(lambda f: moments(setup, f), lambda f, weights: sum_variance(setup, f, weights))
-    return _compare(setup.columns, release.columns, setup.request.moving, keys, columns, channel)
-
-
-def compare_steps(release: PramRelease, columns: Sequence[str] | None) -> Comparison:
-    """The comparison of post-randomized columns."""
-    from maskwell.release.pram.variance import moments, sum_variance
-
-    plan, original = release.plan, release.moved.root
-    moving = tuple(name for step in plan.steps for name in step.columns)
-    known = tuple(dict.fromkeys((*moving, *(name for step in plan.steps for name in step.strata))))
-    channel = _Channel(
-        lambda f: moments(plan, original, f), lambda f, weights: sum_variance(plan, original, f, weights)
-    )
-    return _compare(original, release.columns, moving, known, columns, channel)
-
-
-class _Channel(NamedTuple):
-    """What is known of the released counts by any factors: their moments, and the variance of a weighted sum."""
-
-    moments: Callable[[Sequence[Factor]], Moments]
-    variance_of_sum: Callable[[Sequence[Factor], Floats], float]
-
-
-def _compare(
-    original: EncodedTable,
-    released: EncodedTable,
-    moving: tuple[str, ...],
-    keys: tuple[str, ...],
-    columns: Sequence[str] | None,
-    channel: _Channel,
-) -> Comparison:
+def compare(release: BaseRelease, columns: Sequence[str] | None) -> Comparison:
+    """The comparison of a release; of all columns that can be told apart if none are named."""
+    original, released, moving = release.before, release.columns, release.moving
     left_out: dict[str, str] = {}
     true = {name: original.coded(name) for name in moving}
     before = {name: factor(column, None, "columns") for name, column in true.items()}
@@ -212,7 +176,7 @@ def _compare(
         factors = [before[name] for name in names]
         shape = tuple(f.size for f in factors)
         after = np.ravel_multi_index([codes.get(name, before[name].codes) for name in names], shape)
-        return _compared(factors, np.bincount(after, minlength=int(np.prod(shape))).reshape(shape), channel)
+        return _compared(factors, np.bincount(after, minlength=int(np.prod(shape))).reshape(shape), release)
 
     pairs: dict[tuple[str, str], Compared] = {}
     for pair in combinations(before, 2):
@@ -230,13 +194,13 @@ def _compare(
         {name: int(own.sum()) for name, own in changed.items()},
         {name: compared(name) for name in before},
         pairs,
-        matches(original, released, keys),
+        matches(original, released, release.known),
     )
 
 
-def _compared(factors: Sequence[Factor], after: Ints, channel: _Channel) -> Compared:
+def _compared(factors: Sequence[Factor], after: Ints, release: BaseRelease) -> Compared:
     """The sparse cells of the moments as arrays with an axis for each column."""
-    found = channel.moments(factors)
+    found = release.moments(factors)
 
     def dense(values: Any) -> Any:
         whole = np.zeros(after.shape, values.dtype)
@@ -246,7 +210,7 @@ def _compared(factors: Sequence[Factor], after: Ints, channel: _Channel) -> Comp
     names, levels = tuple(f.name for f in factors), tuple(f.levels for f in factors)
     figures = dense(found.counts), after, dense(found.expected), dense(found.variance)
     n = int(found.counts.sum())
-    return Compared(names, levels, *figures, n=n, variance_of_sum=lambda w: channel.variance_of_sum(factors, w))
+    return Compared(names, levels, *figures, n=n, variance_of_sum=lambda w: release.sum_variance(factors, w))
 
 
 def _others(
@@ -298,10 +262,3 @@ def _fixed(table: EncodedTable, name: str) -> Factor | str:
 
 def _too_many(distinct: int) -> str:
     return f"{distinct:,} different values, too many to compare"
-
-
-def recoded(column: Coded, before: Coded) -> Ints:
-    """A released column in the codes of the original one; released values are copies of original ones."""
-    position = {label: code for code, label in enumerate(before.labels)}
-    codes: Ints = np.array([position[label] for label in column.labels], np.int64)[column.codes]
-    return codes

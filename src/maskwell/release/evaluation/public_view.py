@@ -29,8 +29,8 @@ from maskwell.errors import DataError
 from maskwell.release.added_variance import AddedVariance, read_factors
 from maskwell.release.identification.release import Release
 from maskwell.release.partition import partition, read_spec, text_of
-from maskwell.release.pram.plan import Step
 from maskwell.release.pram.release import PramRelease
+from maskwell.release.pram.step import Step
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 from maskwell.tables.frames import column_names

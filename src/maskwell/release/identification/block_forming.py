@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
+from maskwell.release.drawing import Chance
 from maskwell.release.identification.blocks import Blocks
 from maskwell.release.identification.likeness import (
     Picture,
@@ -49,14 +50,6 @@ _CONTEXT = " blocks"
 
 Progress = Callable[[float], None]
 """Told the share of the cells that are in a block."""
-
-
-@dataclass(frozen=True, eq=False)
-class Chance:
-    """What random blocks are drawn from: a key, a seed, or neither."""
-
-    key: bytes | None = None
-    seed: int | None = None
 
 
 def read_way(way: Any, size: Any, least: int) -> tuple[str, int | None]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from maskwell.errors import DataError, ReportError
 from maskwell.exact import stored_fraction
+from maskwell.release.drawing import Chance
 from maskwell.release.identification.block_forming import WAYS, WHOLE, Cast
 from maskwell.release.identification.blocks import Blocks
-from maskwell.release.identification.preparation import Request, Setup, prepare, read_along
+from maskwell.release.identification.moves import carry_out
+from maskwell.release.identification.release import Release
+from maskwell.release.identification.request import Request, read_along
+from maskwell.release.identification.setup import Setup, prepare
 from maskwell.release.identification.theta import least_cells, theta_for
 from maskwell.release.partition import Partition
 from maskwell.release.plan import (
@@ -27,9 +31,6 @@ from maskwell.release.plan import (
     refuse_other_key,
     stored_label,
 )
-
-if TYPE_CHECKING:
-    from maskwell.release.identification.release import Release
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,12 @@ class IdentificationPlan(ReleasePlan):
 
     def apply(self, table: Any, *, key: bytes | None = None, ids: Any = None, seed: int | None = None) -> Release:
         """Carry the plan out on the table it was made for, with the stored seed if there is one and none is given."""
-        from maskwell.release.identification.release import carry_out
-
         setup = prepare(table, self.request, self._arrange)
         if plan_of(setup).fingerprint != self.fingerprint:
             raise DataError(_ANOTHER_TABLE)
         if key is not None and self.key_check is not None:
             refuse_other_key(key, self.fingerprint, self.key_check)
-        return carry_out(setup, key, ids, self.seed if seed is None and key is None else seed)
+        return carry_out(setup, self, Chance(key, ids, self.seed if seed is None and key is None else seed))
 
     def _arrange(self, cast: Cast, parts: Partition) -> Blocks:
         """The stored blocks. They are not formed anew, which another machine might round differently."""

@@ -9,8 +9,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DemandError
 from maskwell.exact import fraction
+from maskwell.sampling.samplers import TOTAL
+from maskwell.tables.codes import Ints
 
 _BITS = 63
 """θ is a whole number over 2^63, so that θ / 1 and θ / 2 are whole numbers over 2^64, as the sampler needs them."""
@@ -63,3 +68,30 @@ def theta_for(xi: Any) -> Fraction:
 def least_cells(theta: Fraction) -> int:
     """The number of cells from which on a block is large enough: k >= 1 / (1 - θ)."""
     return -(-theta.denominator // (theta.denominator - theta.numerator))
+
+
+def exchange(starts: Ints, counts: Ints, theta: Fraction) -> ExchangeChannel:
+    """The channel of blocks that start at ``starts``, of cells with these frequencies: t of them leave with θ / t."""
+    by_count = {int(t): _stay(theta, int(t)) for t in np.unique(counts)}
+    stay = np.array([by_count[int(t)] for t in counts], np.uint64)
+    return ExchangeChannel(len(counts), "moves within blocks", starts, stay)
+
+
+def _stay(theta: Fraction, count: int) -> int:
+    """2^64 (1 - θ/t), which is whole: the expected frequencies are then exactly the true ones."""
+    weight = TOTAL * (1 - theta / count)
+    if weight.denominator != 1:
+        raise AssertionError(f"theta / {count} is not a multiple of 2^-64")
+    return int(weight)
+
+
+def drawn_theta(channel: ExchangeChannel, counts: Ints) -> Fraction:
+    """θ as it is drawn, read from the channel's integers: how many records leave a cell on average, the same for all.
+
+    The audit is of blocks whose cells all lose equally many, so that nothing else may be drawn.
+    """
+    distinct = set(zip(counts.tolist(), channel.stay.tolist(), strict=True))
+    thetas = {Fraction(count * (TOTAL - stay), TOTAL) for count, stay in distinct}
+    if len(thetas) != 1:
+        raise AssertionError("the channel does not move the same number from every cell")
+    return thetas.pop()

@@ -11,19 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from maskwell.errors import DataError, EstimationError
 from maskwell.frames import Backend, data_frame
+from maskwell.release.pram.step import Step
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import encoded
 from maskwell.tables.frames import names_of
-
-if TYPE_CHECKING:
-    from maskwell.release.pram.plan import PramPlan, Step
 
 _MOST_CELLS = 1500
 _SINGULAR = 1e12
@@ -66,10 +64,10 @@ class PramEstimate:
         return f"<estimate of {len(self.counts)} cells by {', '.join(self.columns)} from {self.n} records>"
 
 
-def estimate(plan: PramPlan, table: Any, of: Sequence[str] | str | None = None) -> PramEstimate:
+def estimate(all_steps: Sequence[Step], table: Any, of: Sequence[str] | str | None = None) -> PramEstimate:
     """The true counts by the columns ``of``, estimated from a released table."""
-    names = plan.steps[-1].columns if of is None else names_of(of, "of")
-    steps = [step for step in plan.steps if set(step.columns) & set(names)]
+    names = all_steps[-1].columns if of is None else names_of(of, "of")
+    steps = [step for step in all_steps if set(step.columns) & set(names)]
     masked = {column for step in steps for column in step.columns}
     rest_names = [name for name in names if name not in masked]
     strata_names = list(dict.fromkeys(name for step in steps for name in step.strata))

@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Alternatives, Setting
+from maskwell.designs.channels.stages import ChainedChannel, Weights, chained, stage
 from maskwell.errors import DesignError
-from maskwell.release.pram.transitions import LARGEST_TOTAL, Transition, Weights, identity, stage
+
+LARGEST_TOTAL = 1 << 63
+"""Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
 
 _ROUNDS = 2_000
 _BALANCED = 1e-12
 
 
-def two_stage(start: NDArray[np.object_], counts: Sequence[int]) -> Transition:
+def two_stage(start: NDArray[np.object_], counts: Sequence[int]) -> ChainedChannel:
     """QP for a start matrix of fractions ``P[report, truth]`` and true frequencies; categories that never occur stay.
 
     A start whose denominators are too large for the second stage to be exact is rounded first: only the start is, so
@@ -43,7 +46,7 @@ def two_stage(start: NDArray[np.object_], counts: Sequence[int]) -> Transition:
     second = (first * np.array(counts, np.uint64)).T
     never = ~second.any(axis=0)
     second[never, never] = 1
-    return Transition((stage(first), stage(second)))
+    return chained(stage(first), stage(second))
 
 
 class _Distinct(NamedTuple):
@@ -71,7 +74,7 @@ def _rounded(chances: _Distinct, denominator: int) -> Weights:
 
 def balanced_flows(
     counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Sequence[str]
-) -> Transition:
+) -> ChainedChannel:
     """The invariant matrix whose category j is left with chance ``leaving[j]`` exactly.
 
     ``kernel[i, j]`` favours moves from j to i, and forbids them where it is 0. The flows are the kernel scaled to the
@@ -81,7 +84,7 @@ def balanced_flows(
     flow = [int(t) * chance for t, chance in zip(counts, leaving, strict=True)]
     moving = [j for j in range(k) if flow[j]]
     if not moving:
-        return Transition((identity(k),))
+        return chained(stage(np.eye(k, dtype=np.uint64)))
     _refuse_too_much(flow, counts, kernel, names)
     scale = _scale(flow, max(counts))
     margin = np.array([int(flow[j] * scale) for j in moving], np.int64)
@@ -90,14 +93,14 @@ def balanced_flows(
     return _with_diagonal(weights, counts, scale)
 
 
-def _with_diagonal(weights: Weights, counts: Sequence[int], scale: int) -> Transition:
+def _with_diagonal(weights: Weights, counts: Sequence[int], scale: int) -> ChainedChannel:
     """The flows ``[report, truth]`` with those who stay, ``scale`` for each record; what never occurs stays."""
     totals = np.array([scale * int(t) for t in counts], np.uint64)
     np.fill_diagonal(weights, np.where(totals > 0, totals - weights.sum(axis=0), 1))
-    return Transition((stage(weights),))
+    return chained(stage(weights))
 
 
-def mutual_flows(counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDArray[np.float64]) -> Transition:
+def mutual_flows(counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDArray[np.float64]) -> ChainedChannel:
     """An invariant matrix whose category j is left with chance ``leaving[j]`` at most.
 
     As much moves from i to j as from j to i, whatever the frequencies, so a solution always exists. A move must be
@@ -268,7 +271,7 @@ def _settle(flow: NDArray[np.float64], rows: list[int], columns: list[int]) -> l
     return changes
 
 
-def drifting(leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Sequence[str]) -> Transition:
+def drifting(leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Sequence[str]) -> ChainedChannel:
     """The matrix with this diagonal and moves in proportion to the kernel; frequencies are not kept."""
     weights = np.rint(kernel).astype(np.int64)
     np.fill_diagonal(weights, 0)
@@ -281,4 +284,4 @@ def drifting(leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Se
         column = [chance.numerator * w for w in weights[:, j].tolist()]
         column[j] = (chance.denominator - chance.numerator) * max(1, total)
         columns.append(column)
-    return Transition((stage(list(zip(*columns, strict=True))),))
+    return chained(stage(list(zip(*columns, strict=True))))

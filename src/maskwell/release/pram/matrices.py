@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Alternatives, Setting
 from maskwell.designs.base import Design
+from maskwell.designs.channels.stages import ChainedChannel, chained, stage
 from maskwell.errors import DataError, DesignError
 from maskwell.exact import fraction
 from maskwell.release.optimum.information import Optimum
 from maskwell.release.pram.invariant import balanced_flows, drifting, mutual_flows, two_stage
 from maskwell.release.pram.neighbours import kernel
-from maskwell.release.pram.transitions import Transition, stage
 from maskwell.tables.labels import shown
 
 _TOLERANCE = Fraction(1, 10**9)
@@ -81,7 +81,7 @@ def is_missing(label: Any) -> bool:
     return label is None or (isinstance(label, tuple) and None in label)
 
 
-def transition(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> Transition:
+def transition(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> ChainedChannel:
     """The transition of one stratum, whose categories have these frequencies."""
     names = [repr(label) for label in labels]
     if choice.matrix is not None:
@@ -132,7 +132,9 @@ def _by_stratum(matrix: Any) -> bool:
     return bool(given) and all(isinstance(one, (Design, Optimum)) for one in given)
 
 
-def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]) -> Transition:
+def _from_matrix(
+    choice: Choice, labels: Sequence[Any], counts: Sequence[int], level: tuple[Any, ...]
+) -> ChainedChannel:
     matrix = choice.matrix
     if _by_stratum(matrix):
         own = level[0] if len(level) == 1 else level
@@ -146,7 +148,7 @@ def _from_matrix(choice: Choice, labels: Sequence[Any], counts: Sequence[int], l
     _hold(start, labels, choice)
     if not choice.invariant:
         columns = [_whole(list(start[:, j])) for j in range(len(labels))]
-        return Transition((stage(list(zip(*columns, strict=True))),))
+        return chained(stage(list(zip(*columns, strict=True))))
     path = two_stage(start, counts)
     _refuse_forbidden(path, labels, choice.zeros)
     return path
@@ -231,7 +233,7 @@ def _whole(column: list[Fraction]) -> list[int]:
     return [int(w) for w in weights[:, 0]]
 
 
-def _refuse_forbidden(path: Transition, labels: Sequence[Any], zeros: Iterable[tuple[Any, Any]]) -> None:
+def _refuse_forbidden(path: ChainedChannel, labels: Sequence[Any], zeros: Iterable[tuple[Any, Any]]) -> None:
     position = {label: i for i, label in enumerate(labels)}
     if any(path.floats[position[report], position[truth]] > 0 for truth, report in zeros if truth != report):
         raise DesignError(

@@ -1,64 +1,23 @@
-"""The plan of post-randomization: for each step its categories, its strata and the exact matrix of every stratum."""
+"""The plan of post-randomization: its steps, and how each is drawn from a table, also once more."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maskwell.errors import ReportError
-from maskwell.limits import MOST_CHANCES
-from maskwell.release.plan import ReleasePlan, read_draws, read_label, read_texts, read_whole, read_wholes, stored_label
-from maskwell.release.pram.estimate import estimate
-from maskwell.release.pram.transitions import Stage, Transition
-
-_MOST_STAGES = 4  # of a matrix that is drawn one stage after the other
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One column, or several as one, through a matrix for each stratum."""
-
-    columns: tuple[str, ...]
-    labels: tuple[Any, ...]
-    """The categories; tuples where there are several columns."""
-    strata: tuple[str, ...]
-    levels: tuple[tuple[Any, ...], ...]
-    """What the strata columns hold in each stratum; one empty tuple if there are none."""
-    transitions: tuple[Transition, ...]
-    counts: tuple[tuple[int, ...], ...]
-    """The true frequencies by stratum."""
-    randomness: str = "none"
-    seed: int | None = None
-    key_check: str | None = None
-
-    @property
-    def keeps_frequencies(self) -> bool:
-        """Whether P T = T in every stratum, decided exactly."""
-        return all(path.keeps(own) for path, own in zip(self.transitions, self.counts, strict=True))
-
-    def matrix(self, level: tuple[Any, ...] = (), *, exact: bool = True) -> NDArray[Any]:
-        """``P[report, truth]`` of one stratum, in the order of ``labels``."""
-        path = self.transitions[self.levels.index(level)]
-        return path.exact() if exact else path.floats
-
-    def diagonals(self) -> dict[tuple[Any, ...], dict[Any, Fraction]]:
-        """The exact chance of staying, by stratum and category."""
-        return {
-            level: dict(zip(self.labels, path.diagonal(), strict=True))
-            for level, path in zip(self.levels, self.transitions, strict=True)
-        }
-
-    def added_variance(self) -> NDArray[np.float64]:
-        """The exact covariance of the released counts given the true ones: D_{PT} - P D_T P', summed over strata."""
-        total = np.zeros((len(self.labels), len(self.labels)))
-        for path, own in zip(self.transitions, self.counts, strict=True):
-            P, T = path.floats, np.array(own, float)
-            total += np.diag(P @ T) - (P * T) @ P.T
-        return total
+from maskwell.errors import DataError, ReportError
+from maskwell.release.drawing import Chance, applied
+from maskwell.release.plan import ReleasePlan, refuse_other_key
+from maskwell.release.pram.estimate import PramEstimate, estimate
+from maskwell.release.pram.release import PramRelease
+from maskwell.release.pram.step import Step, read_step
+from maskwell.release.pram.step_columns import StepColumns, read_columns
+from maskwell.release.rows import read_ids, settled, with_rows
+from maskwell.sampling.entropy import Source
+from maskwell.tables.codes import Ints
+from maskwell.tables.encoded import EncodedTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,28 +30,32 @@ class PramPlan(ReleasePlan):
 
     def apply(self, table: Any, *, key: bytes | None = None, ids: Any = None) -> Any:
         """The released table again, from the original one, with the stored seeds or with the key and ids of old."""
-        from maskwell.release.pram.release import replay
+        return self.replay(table, key=key, ids=ids).table
 
-        return replay(self, table, key=key, ids=ids).table
+    def replay(self, table: Any, *, key: bytes | None = None, ids: Any = None) -> PramRelease:
+        """The release again, as ``apply`` has its table."""
+        kinds = {step.randomness for step in self.steps}
+        if kinds - {"seeded", "keyed"}:
+            raise DataError("the plan was drawn without a seed and without a key, so it cannot be repeated.")
+        if ("keyed" in kinds) != (key is not None):
+            wanted = "with a key: give it with the ids of old" if key is None else "with seeds alone: leave the key out"
+            raise DataError(f"the plan was drawn {wanted}, or it cannot be repeated.")
+        columns, lazy = settled(table)
+        native = released = columns.native
+        changed = []
+        for number, step in enumerate(self.steps):
+            rows, moved = _repeated(step, number, columns, key, ids)
+            columns, released = columns.moved(rows), with_rows(released, rows)
+            changed.append(moved)
+        released = with_rows(released, {}, lazy=lazy)
+        return PramRelease(released, columns.moved({}, released), self, tuple(changed), native)
 
-    def estimate(self, table: Any, of: Any = None) -> Any:
+    def estimate(self, table: Any, of: Any = None) -> PramEstimate:
         """Unbiased counts and proportions from a released table; see ``PramRelease.estimate``."""
-        return estimate(self, table, of)
+        return estimate(self.steps, table, of)
 
     def content(self) -> dict[str, Any]:
-        return {
-            "steps": [
-                {
-                    "columns": list(step.columns),
-                    "labels": [stored_label(label) for label in step.labels],
-                    "strata": list(step.strata),
-                    "levels": [[stored_label(part) for part in level] for level in step.levels],
-                    "counts": [list(own) for own in step.counts],
-                    "transitions": [[_stored(part) for part in path.stages] for path in step.transitions],
-                }
-                for step in self.steps
-            ]
-        }
+        return {"steps": [step.stored() for step in self.steps]}
 
     def draws(self) -> list[dict[str, Any]]:
         return [{name: getattr(step, name) for name in ("randomness", "seed", "key_check")} for step in self.steps]
@@ -101,7 +64,7 @@ class PramPlan(ReleasePlan):
     def from_content(cls, content: dict[str, Any], draws: Any) -> Self:
         if not content["steps"]:
             raise ReportError("a plan has one step or more.")
-        return cls(tuple(_read_step(step, drawn) for step, drawn in zip(content["steps"], draws, strict=True)))
+        return cls(tuple(read_step(step, drawn) for step, drawn in zip(content["steps"], draws, strict=True)))
 
     def __repr__(self) -> str:
         steps = "; ".join(
@@ -110,40 +73,38 @@ class PramPlan(ReleasePlan):
         return f"<plan of post-randomization: {steps}>"
 
 
-def _stored(part: Stage) -> list[list[tuple[int, str]]]:
-    """By truth: the reports that can occur and their weights, as text because JSON readers round large numbers."""
-    return [[(i, str(w)) for i, w in enumerate(column) if w] for column in part.weights.T.tolist()]
+class Drawn(NamedTuple):
+    """What a step made of a table: the rows that its columns are taken from, and how many records it changed."""
+
+    rows: dict[str, Ints]
+    changed: int
+    randomness: str
 
 
-def _read_step(step: dict[str, Any], drawn: dict[str, Any]) -> Step:
-    """A step whose parts fit each other: a matrix and a frequency of every category for each stratum."""
-    labels, transitions, counts = tuple(map(read_label, step["labels"])), step["transitions"], step["counts"]
-    k, stages = len(labels), sum(map(len, transitions))
-    if k**2 * stages > _MOST_STAGES * MOST_CHANCES:
-        raise ReportError(f"{stages:,} matrices of {k:,} categories are more than a plan may hold.")
-    if not all(transitions) or any(len(part) != k for path in transitions for part in path):
-        raise ReportError("a plan has a matrix for each stratum, and as many columns in it as categories.")
-    if not len(transitions) == len(counts) == len(step["levels"]) or any(len(own) != k for own in counts):
-        raise ReportError("a plan has the frequency of every category for each stratum.")
-    columns, strata = read_texts(step["columns"]), read_texts(step["strata"])
-    levels = tuple(tuple(map(read_label, level)) for level in step["levels"])
-    parts = {len(label) if isinstance(label, tuple) else 1 for label in labels}
-    if not columns or parts != {len(columns)} or {len(level) for level in levels} != {len(strata)}:
-        raise ReportError("a plan has a value of every column in each category, and of every stratum in each level.")
-    return Step(
-        columns,
-        labels,
-        strata,
-        levels,
-        tuple(Transition(tuple(map(_read, path))) for path in transitions),
-        tuple(map(read_wholes, counts)),
-        *read_draws(drawn),
-    )
+def draw_step(step: Step, held: StepColumns, table: EncodedTable, chance: Chance, number: int) -> Drawn:
+    """New categories, stratum by stratum and stage by stage, each with a keystream of its own."""
+    ids = read_ids(table, chance.ids, len(held.truth))
+    new, randomness = held.truth.copy(), "none"
+    fingerprint = PramPlan((step,)).fingerprint if chance.key is not None else ""
+    order = np.argsort(held.stratum, kind="stable")
+    edges = np.searchsorted(held.stratum[order], np.arange(len(step.levels) + 1))
+    for h, path in enumerate(step.transitions):
+        rows = order[edges[h] : edges[h + 1]]
+        own = None if ids is None else [ids[row] for row in rows.tolist()]
+        for s, stage in enumerate(path.stages):
+            source = Source(chance.key, own, chance.seed, f" pram step {number} stratum {h} stage {s}")
+            stream = source.stream(fingerprint, len(rows))
+            new[rows], randomness = applied(stage, new[rows], stream), stream.randomness
+    return Drawn(dict.fromkeys(step.columns, held.rows(new)), int((new != held.truth).sum()), randomness)
 
 
-def _read(stored: list[list[Any]]) -> Stage:
-    weights = np.zeros((len(stored), len(stored)), np.uint64)
-    for truth, pairs in enumerate(stored):
-        for report, weight in pairs:
-            weights[read_whole(report), truth] = int(weight)
-    return Stage(weights)
+def _repeated(step: Step, number: int, table: EncodedTable, key: bytes | None, ids: Any) -> tuple[dict[str, Ints], int]:
+    """The rows that a step which is known already takes its columns from, and how many records it changed."""
+    held = read_columns(table, step.columns, step.strata)
+    if (held.labels, held.levels, held.counts) != (step.labels, step.levels, step.counts):
+        raise DataError("table is not the one that the plan was made for: its frequencies differ; run the step anew.")
+    if key is not None and step.key_check is not None:
+        refuse_other_key(key, PramPlan((step,)).fingerprint, step.key_check)
+    chance = Chance(key, ids) if step.seed is None else Chance(seed=step.seed)
+    drawn = draw_step(step, held, table, chance, number)
+    return drawn.rows, drawn.changed

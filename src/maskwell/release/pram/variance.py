@@ -14,19 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.release.added_variance import AddedVariance, Moments, read_factors, refuse_large, without_rounding
+from maskwell.release.added_variance import Moments, refuse_large, without_rounding
 from maskwell.release.partition import Factor, Partition, partition
 from maskwell.release.pram.estimate import positions
-from maskwell.release.pram.plan import PramPlan, Step
+from maskwell.release.pram.step import Step
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import encoded
-
-
-def added_variance(plan: PramPlan, original: Any, of: Any) -> AddedVariance:
-    """The exact variance that the steps add to the table of counts by the columns ``of``."""
-    factors = read_factors(original, of)
-    return moments(plan, original, factors).added(factors, len(factors[0].codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +47,9 @@ class _Channels:
     """By stratum the true counts by label, and each step's matrix with its rows summed to the table's levels."""
 
     @staticmethod
-    def of(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> _Channels:
+    def of(steps: Sequence[Step], original: Any, factors: Sequence[Factor]) -> _Channels:
         n = len(factors[0].codes)
-        parts = [_part(step, original, own, n) for step in plan.steps if (own := _own(step, factors))]
+        parts = [_part(step, original, own, n) for step in steps if (own := _own(step, factors))]
         changed = [f.name for part in parts for f in part.sets.factors]
         rest = partition([f for f in factors if f.name not in changed], n)
         stratum, first = _strata([part.step for part in parts], original, n)
@@ -79,9 +73,9 @@ class _Channels:
         return cells[:, [stored.index(f.name) for f in factors]]
 
 
-def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments:
+def moments(steps: Sequence[Step], original: Any, factors: Sequence[Factor]) -> Moments:
     """Counts, expected counts and variances by any factors of the true file's rows."""
-    found = _Channels.of(plan, original, factors)
+    found = _Channels.of(steps, original, factors)
     place = np.ravel_multi_index((*(part.sets.set_of_row for part in found.parts), found.rest.set_of_row), found.shape)
     counts = np.bincount(place, minlength=math.prod(found.shape))
     expected, variance = np.zeros(found.shape), np.zeros(found.shape)
@@ -92,13 +86,13 @@ def moments(plan: PramPlan, original: Any, factors: Sequence[Factor]) -> Moments
     return Moments(found.cells(factors), counts, expected.ravel(), without_rounding(variance.ravel(), counts))
 
 
-def sum_variance(plan: PramPlan, original: Any, factors: Sequence[Factor], weights: Floats) -> float:
+def sum_variance(steps: Sequence[Step], original: Any, factors: Sequence[Factor], weights: Floats) -> float:
     r"""The variance of the released counts of a table times ``weights``, an array with an axis for each factor.
 
     A record with the categories j adds a weight with the mean :math:`m_j = \sum_c A_{cj} g_c`, so that the sum has
     the variance :math:`\sum_j T_j (\sum_c A_{cj} g_c^2 - m_j^2)`.
     """
-    found = _Channels.of(plan, original, factors)
+    found = _Channels.of(steps, original, factors)
     g = weights[tuple(found.cells(factors).T)].reshape(found.shape)
     total = 0.0
     for held, chances in found.strata:

@@ -13,7 +13,7 @@ from maskwell.release.attack.intruders import limit_in_words
 from maskwell.release.evaluation.block_comparison import READING
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.release.identification.block_forming import WAYS
-from maskwell.release.identification.preparation import Request
+from maskwell.release.identification.request import Request
 from maskwell.release.identification.theta import least_cells
 from maskwell.release.partition import text_of
 from maskwell.views.charts.release import proof_chart
@@ -110,7 +110,7 @@ def _warnings(release: Release) -> list[str]:
         )
     if plan.unprotected:
         found.append(
-            f"Sets were joined across {', '.join(plan.unprotected)}, which is no key: records that are rare only "
+            f"Sets were joined across {', '.join(plan.unprotected)}, not a key: records that are rare only "
             "beside it stay as they are. The limit holds for those who do not know it; make it a key if somebody may."
         )
     if not len(plan.blocks):

@@ -10,7 +10,7 @@ import numpy as np
 from maskwell.release import PramRelease
 from maskwell.release.attack.disclosures import combinations_nobody_had, disclosures
 from maskwell.release.partition import text_of
-from maskwell.release.pram.plan import Step
+from maskwell.release.pram.step import Step
 from maskwell.views.charts.release import transition_chart
 from maskwell.views.pages.audit import made_by
 from maskwell.views.pages.before_and_after import SEEDED, before_and_after, secrets

@@ -1,4 +1,4 @@
-"""From a table and a limit to blocks of sensitive cells: everything about a release but the draws."""
+"""From a table and a request to blocks of sensitive cells: everything about a release but the draws."""
 
 from __future__ import annotations
 
@@ -10,43 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError
+from maskwell.release.drawing import Chance
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
-from maskwell.release.identification.block_forming import DEFAULT_WAY, WHOLE, Cast, Chance, Progress, form, read_way
+from maskwell.release.identification.block_forming import Cast, Progress, form
 from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
-from maskwell.release.identification.moves import drawn_theta, move_sampler
-from maskwell.release.identification.theta import least_cells, read_limit, theta_for
-from maskwell.release.partition import Partition, Spec, factor, partition, read_spec
+from maskwell.release.identification.request import Request
+from maskwell.release.identification.theta import drawn_theta, exchange, least_cells, theta_for
+from maskwell.release.partition import Partition, factor, partition
+from maskwell.release.rows import settled
 from maskwell.risk.frequencies import Cells, cross_classify, group
-from maskwell.sampling.samplers import WithinSampler
 from maskwell.tables.codes import Coded, Ints
-from maskwell.tables.encoded import EncodedTable, encoded
-from maskwell.tables.frames import names_of, settle
+from maskwell.tables.encoded import EncodedTable
 
 _SET = "(partition set)"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was asked for; it decides the blocks of a given table."""
-
-    keys: tuple[str, ...]
-    xi: Fraction
-    within: Spec
-    exempt: Spec
-    merge: bool
-    together: str | None
-    blocks: str = WHOLE
-    """How blocks are formed, one of ``block_forming.WAYS``."""
-    block_size: int | None = None
-    """About how many cells a block has; None if each partition set is one."""
-    along: tuple[str, ...] = ()
-    """Columns that are no keys and move with them."""
-
-    @property
-    def moving(self) -> tuple[str, ...]:
-        """The columns that may change: keys, and those that move along."""
-        return (*self.keys, *self.along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +38,6 @@ class Setup:
     """
 
     request: Request
-    table: Any
     columns: EncodedTable
     lazy: bool
     theta: Fraction
@@ -96,20 +73,20 @@ class Setup:
         return (*keys, *self.request.along)
 
     @cached_property
-    def moves(self) -> WithinSampler:
-        """How the records of the blocks are drawn."""
-        return move_sampler(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
+    def channel(self) -> ExchangeChannel:
+        """How the records of the blocks move, in the integers that are drawn."""
+        return exchange(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
 
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block, as it is drawn; blocks of equal composition are computed once."""
         counts, blocks = self.cells.counts, self.blocks
-        theta = drawn_theta(self.moves, counts[blocks.cells], blocks.starts) if len(blocks) else self.theta
+        theta = drawn_theta(self.channel, counts[blocks.cells]) if len(blocks) else self.theta
         sizes = np.unique(counts[blocks.cells])
         held = np.zeros((len(blocks), len(sizes)), np.int64)
         np.add.at(held, (blocks.block_of, np.searchsorted(sizes, counts[blocks.cells])), 1)
         kinds, kind_of = np.unique(held, axis=0, return_inverse=True)
         audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), theta) for kind in kinds.tolist()]
-        left = np.delete(counts, self.blocks.cells)
+        left = np.delete(counts, blocks.cells)
         return IdentificationAudit(
             self.request.xi,
             theta,
@@ -117,59 +94,6 @@ class Setup:
             Fraction(1, int(left.min())) if len(left) else Fraction(0),
             Fraction(1, int(counts.min())),
         )
-
-
-def read_request(
-    keys: Any,
-    xi: Any,
-    within: Any,
-    exempt: Any,
-    merge: str,
-    together: str | None,
-    blocks: Any = DEFAULT_WAY,
-    block_size: Any = None,
-    along: Any = (),
-) -> Request:
-    """The parameters of a release, checked as far as they can be without a table."""
-    names = names_of(keys, "keys")
-    if not names:
-        raise DataError("keys must name one column or more; got none.", parameter="keys")
-    if merge not in ("suggest", "merge"):
-        raise DataError(f'merge must be "suggest" or "merge"; got {merge!r}.', parameter="merge")
-    if together is not None and not isinstance(together, str):
-        raise DataError(
-            f"together must name the column of households or groups; got {type(together).__name__}.",
-            parameter="together",
-        )
-    if together in names:
-        raise DataError(
-            f"{together!r} is both a key and the column of groups; a group's own number tells it apart at once."
-        )
-    spec, fixed = read_spec(within, "within"), read_spec(exempt, "exempt")
-    for name, how in fixed.items():
-        if name not in names:
-            raise DataError(f"exempt names {name!r}, which is no key; only keys are ever changed.", parameter="exempt")
-        if how is not None and any(isinstance(item, list) for item in how):
-            raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.", parameter="exempt")
-    limit = read_limit(xi)
-    way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
-    return Request(
-        names, limit, spec, fixed, merge == "merge", together, way, size, read_along(along, names, spec, together)
-    )
-
-
-def read_along(along: Any, keys: Sequence[str], within: Spec, together: str | None) -> tuple[str, ...]:
-    """The columns that move along, none of which may be needed for something else."""
-    names = names_of(along, "along")
-    for name in names:
-        other = "a key" if name in keys else "what no record may leave" if name in within else None
-        other = "the column of groups" if name == together else other
-        if other:
-            raise DataError(
-                f"along names {name!r}, which is {other}; only columns that would stay can move along.",
-                parameter="along",
-            )
-    return names
 
 
 Arrange = Callable[[Cast, Partition], Blocks]
@@ -187,9 +111,7 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
 
     They are formed as the request says, unless ``arrange`` knows better.
     """
-    held = encoded(table)
-    table, lazy = settle(held.native)
-    held = EncodedTable(table) if lazy else held
+    held, lazy = settled(table)
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
     held.arrays(list(wanted))  # an error if one is not there
@@ -207,7 +129,7 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
     cast = Cast(held, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
     blocks = (arrange or forming(request))(cast, parts)
-    return Setup(request, table, held, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+    return Setup(request, held, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
 
 
 def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:
