@@ -290,3 +290,23 @@ def test_standard_errors_are_numbers(design: mw.Design, counts: list[int]) -> No
         if method == "moments":
             assert estimate.standard_errors[0] == pytest.approx(0, abs=1e-6)
         assert np.isfinite(estimate.interval()).all()
+
+
+def test_reports_of_different_questions_are_not_counted_together() -> None:
+    """Under one key the same person's reports of two questions are of two answers, and of one design none tells."""
+    key, ids = bytes(32), ["a", "b", "c"]
+    first, second = (SETS.mask([0, 1, 2], key=key, ids=ids, question=asked) for asked in ("drugs", "drink"))
+    with pytest.raises(mw.ReportError, match=r"'drink' and 'drugs'; estimate them apart"):
+        mw.Tally.merge([first.tally(), second.tally()])
+    unknown = SETS.mask([0, 1, 2]).tally()
+    for parts in ([first.tally(), unknown], [unknown, first.tally()]):
+        assert mw.Tally.merge(parts).question == "drugs"
+        with pytest.raises(mw.ReportError, match="different questions"):
+            mw.Tally.merge([mw.Tally.merge(parts), second.tally()])
+    assert mw.Tally.merge([first.tally(), first.tally()]).n == 6
+
+
+def test_a_marginal_is_of_no_question_of_its_own() -> None:
+    pair = mw.designs.product(mw.designs.direct(2), mw.designs.direct(2))
+    tally = pair.mask([[0, 1], [1, 1]], question="both").tally()
+    assert (tally.question, tally.marginal("x1").question) == ("both", None)

@@ -8,6 +8,7 @@ that may come from a file shows it through this module.
 import difflib
 import html
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 # Whatever Markdown may read as markup, in a line of text and in a table.
@@ -29,6 +30,25 @@ def visible(text: object, most: int | None = None) -> str:
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+# Alphabets with letters that look like those of another.
+_ALIKE = {"LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
+
+
+def quoted(text: str) -> str:
+    r"""Somebody's own words in quotes, out of which they cannot break; escapes for what looks like another character.
+
+    >>> print(quoted("our design"), quoted("min\u0456max"))
+    'our design' 'min\u0456max'
+    """
+    disguised = unicodedata.normalize("NFKC", text) != text or any(map(_mixes_alphabets, re.findall(r"\w+", text)))
+    return ascii(text) if disguised else repr(text)
+
+
+def _mixes_alphabets(word: str) -> bool:
+    alphabets = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
+    return len(alphabets & _ALIKE) > 1
 
 
 def visible_lines(lines: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ Each carries a line break, control characters, a mark that reverses writing, and
 """
 
 import dataclasses
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -115,9 +116,9 @@ def test_estimates_and_reports(make: Callable[[], mw.Design], capsys: pytest.Cap
     estimate = mw.estimate(reports)
     for text in (repr(reports), repr(reports.tally()), repr(estimate), estimate.summary()):
         assert_plain_if_shown(text)
-    for html in (reports._repr_html_(), reports.tally()._repr_html_(), estimate._repr_html_()):
-        assert "<b>bold</b>" not in html
-        assert_plain_if_shown(html)
+    for text in (reports._repr_html_(), reports.tally()._repr_html_(), estimate._repr_html_()):
+        assert "<b>bold</b>" not in text
+        assert_plain_if_shown(text)
     show(estimate_view(estimate, estimate.interval(), "95 % interval"))
     check_plain(capsys.readouterr().out)
     check_page(page("Estimate", [Section("", [Figure(mw.views.chart(estimate))])]))
@@ -205,3 +206,39 @@ def test_a_name_is_kept_short_and_on_one_line() -> None:
     design = dataclasses.replace(mw.designs.direct(2), name="n" * 10_000)
     assert len(design.name) == 200
     assert mw.Design.from_json(evil_design().to_json()).name == evil_design().name
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("provably private (epsilon 0.01)", "'provably private (epsilon 0.01)'"),
+        ("improved", "'improved'"),
+        ("minimax ", "'minimax '"),
+        ("it's a ' minimax", "\"it's a ' minimax\""),
+        ("min\u0456max", r"'min\u0456max'"),  # a Cyrillic letter among Latin ones
+        (
+            "\uff4d\uff49\uff4e\uff49\uff4d\uff41\uff58",
+            ascii("\uff4d\uff49\uff4e\uff49\uff4d\uff41\uff58"),
+        ),  # wide letters
+        ("\U0001d5c6inimax", r"'\U0001d5c6inimax'"),  # a mathematical m
+        ("Umfrage \u03b5 f\u00fcr \u5e74\u9f62", "'Umfrage \u03b5 f\u00fcr \u5e74\u9f62'"),
+    ],
+)
+def test_a_name_of_ones_own_is_shown_in_quotes(name: str, shown: str) -> None:
+    """Only the name of a known design, which a file may bear if its integers are that design's, reads as a claim."""
+    document = json.loads(mw.designs.minimax(3, epsilon=1).to_json())
+    design = mw.Design.from_json(json.dumps(document | {"name": name}))
+    assert (design.name, design.title) == (name, shown)
+    audit = mw.audit(design)
+    texts = (repr(design), audit.summary(), repr(audit), mw.estimate(design.mask([0, 1, 2] * 9)).summary())
+    for text in (*texts, str(explain(design, "methodologist"))):
+        assert shown in text
+        assert f"{name} design" not in text.replace(shown, "")
+    assert html.escape(shown) in audit_page(audit)
+
+
+def test_the_name_of_a_kind_is_plain_for_that_kind_alone() -> None:
+    pair = mw.designs.product(mw.designs.direct(2), mw.designs.direct(2))
+    assert (pair.title, mw.designs.direct(2).title) == ("product", "direct")
+    document = json.loads(mw.designs.minimax(3, epsilon=1).to_json())
+    assert mw.Design.from_json(json.dumps(document | {"name": "product"})).title == "'product'"

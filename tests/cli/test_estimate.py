@@ -140,3 +140,12 @@ def test_reports_from_a_seed_are_told_in_every_form(run: Run, files: Path) -> No
     alone = run("estimate", "secure.parquet")
     assert "simulation" not in alone.text
     assert alone.err == ""
+
+
+def test_estimate_refuses_to_pool_different_questions(run: Run, files: Path) -> None:
+    design = mw.designs.minimax(LABELS, epsilon=1)
+    for asked in ("drugs", "drink"):
+        ids = [str(i) for i in range(len(LABELS))]
+        design.mask(LABELS, key=bytes(32), ids=ids, question=asked).write(files / f"{asked}.parquet")
+    assert_refused(run("estimate", "drugs.parquet", "drink.parquet"), "different questions")
+    assert run("estimate", "drugs.parquet").code == 0

@@ -313,7 +313,7 @@ class Audit:
         }
 
     def __repr__(self) -> str:
-        return f"<audit of a {self.design.name} design: parity {self.parity:.6g}, {len(self.warnings)} warnings>"
+        return f"<audit of a {self.design.title} design: parity {self.parity:.6g}, {len(self.warnings)} warnings>"
 
 
 _FIGURES = (

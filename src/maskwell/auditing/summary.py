@@ -26,7 +26,7 @@ def summarize(audit: Audit) -> str:
     if math.isinf(audit.added_variance):
         precision = f"some proportions cannot be estimated (rank {audit.rank} of {design.k})"
     lines = [
-        f"audit of a {design.name} design for {design.k:,} categories, fingerprint {design.fingerprint[:12]}",
+        f"audit of a {design.title} design for {design.k:,} categories, fingerprint {design.fingerprint[:12]}",
         "",
         f"demand    {demand}",
         f"privacy   {privacy}",

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +25,19 @@ from maskwell.demands import Demand
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.designs.codecs import Codec
+from maskwell.designs.registry import KINDS, citation, title
 from maskwell.designs.scores import Method, Scores, TableScores, least_squares, what_cannot_be_told
 from maskwell.designs.set_facts import SetFacts, facts_of_table
+from maskwell.designs.storage import read_design, to_document
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.exact import log_above
 from maskwell.limits import MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible, visible_html
+from maskwell.reports.reports import Reports
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import Packed, Sampler, draw
 from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tables.matching import Missing, read_column
-
-if TYPE_CHECKING:
-    from maskwell.reports import Reports
 
 __all__ = ["Design", "Matrix", "Method", "Scores", "Vector", "require_design"]
 
@@ -62,11 +62,11 @@ class Design(ABC):
 
     kind: ClassVar[str]
     keeps_patterns: ClassVar[bool] = False
-    kinds: ClassVar[dict[str, type[Design]]] = {}
+    kinds: ClassVar[dict[str, type[Design]]] = KINDS
 
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):
-            Design.kinds[cls.kind] = cls
+            KINDS[cls.kind] = cls
 
     def __post_init__(self) -> None:
         """What every kind demands; a kind goes on to demand that its integers are in canonical form."""
@@ -77,6 +77,11 @@ class Design(ABC):
     def _check_categories(self) -> None:
         if as_labels(self.categories) != self.categories:
             raise DesignError("categories must be a tuple of labels.", parameter="categories")
+
+    @property
+    def title(self) -> str:
+        """The name as it is shown: in quotes unless it is that of a known design, which its integers must be."""
+        return title(self.name, self.kind)
 
     @property
     def k(self) -> int:
@@ -197,9 +202,9 @@ class Design(ABC):
         try:
             packed = self.codec.pack(report)
         except ReportError as error:
-            raise ReportError(f"{self.name} cannot produce this report: {error}") from None
+            raise ReportError(f"{self.title} cannot produce this report: {error}") from None
         if self.codec.first_impossible(packed) >= 0:
-            raise ReportError(f"{self.name} cannot produce this report: it cannot occur, whatever the truth is.")
+            raise ReportError(f"{self.title} cannot produce this report: it cannot occur, whatever the truth is.")
         return packed
 
     # Estimating.
@@ -228,7 +233,7 @@ class Design(ABC):
     def require_estimable(self) -> None:
         """An error that names what the reports cannot tell, unless they tell everything."""
         if not self.estimable:
-            raise EstimationError(what_cannot_be_told(self.name, self.channel.multiples(), self.categories))
+            raise EstimationError(what_cannot_be_told(self.title, self.channel.multiples(), self.categories))
 
     @cached_property
     def added_variance(self) -> float:
@@ -314,8 +319,6 @@ class Design(ABC):
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         """Reports of values whose first one is record number ``first`` of a seeded stream."""
-        from maskwell.reports import Reports
-
         column = read_column(values, self.categories, missing)
         stream = source.stream(self.fingerprint, column.n, first)
         packed = draw(self.sampler, column.n, column.codes, stream)
@@ -343,17 +346,12 @@ class Design(ABC):
 
     def to_json(self) -> str:
         """The design as text, complete and versioned."""
-        from maskwell.designs.storage import to_document
-
         return json.dumps(to_document(self), indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Design:
         """Read a design back; anything but the same design is an error."""
-        from maskwell.designs.storage import from_document
-        from maskwell.strict_json import read_json
-
-        return from_document(read_json(text, "design", DesignError))
+        return read_design(text)
 
     def answering(self, demand: Demand) -> Self:
         """The same design, said to answer this demand."""
@@ -361,8 +359,6 @@ class Design(ABC):
 
     def citation(self) -> str:
         """Where the design comes from."""
-        from maskwell.designs.registry import citation
-
         return citation(self.name)
 
     def __eq__(self, other: object) -> bool:
@@ -373,7 +369,9 @@ class Design(ABC):
 
     def __repr__(self) -> str:
         epsilon = "inf" if math.isinf(self.epsilon) else f"{self.epsilon:.6g}"
-        return f"<{self.name} design: {self.k} categories, epsilon {epsilon}, added variance {self.added_variance:.6g}>"
+        return (
+            f"<{self.title} design: {self.k} categories, epsilon {epsilon}, added variance {self.added_variance:.6g}>"
+        )
 
     def _repr_html_(self) -> str:
         rows = [
@@ -385,4 +383,4 @@ class Design(ABC):
             ("fingerprint", self.fingerprint[:12]),
         ]
         cells = "".join(f"<tr><th>{visible_html(a)}</th><td>{visible_html(b)}</td></tr>" for a, b in rows)
-        return f"<table><caption>{visible_html(self.name)} design</caption>{cells}</table>"
+        return f"<table><caption>{visible_html(self.title)} design</caption>{cells}</table>"

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwell.demands import LDP, AverageSecurity, BetaFactor, Demand, LocalDiversity
-from maskwell.designs.base import Design
 from maskwell.designs.registry import DESIGNS, Entry
 from maskwell.errors import DesignError, MaskwellError
 from maskwell.limits import MOST_RESPONDENTS
 from maskwell.tables.labels import Label
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 _STATES_PRIVACY: dict[str, Callable[[Any], Demand]] = {
     "epsilon": LDP,

@@ -1,19 +1,25 @@
-"""The list of named designs: each is a function that returns a design, and an entry here says what it is.
+"""The lists of named designs and of kinds of design.
 
-The command line, the documentation table and the conformance tests read this list, so a new design needs nothing else.
+A named design is a function that returns a design, and its entry says what it is. The command line, the documentation
+table and the conformance tests read this list, so a new design needs nothing else.
 """
+
+from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from maskwell.designs.base import Design
 from maskwell.errors import DesignError
+from maskwell.plain_text import quoted
 
-F = TypeVar("F", bound=Callable[..., Design])
-Recogniser = Callable[[Design, dict[str, Any]], bool]
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
+
+F = TypeVar("F", bound="Callable[..., Design]")
+Recogniser = Callable[["Design", dict[str, Any]], bool]
 
 REFERENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("references.toml").read_text("utf-8"))
 
@@ -38,6 +44,7 @@ class Entry:
 
 
 DESIGNS: dict[str, Entry] = {}
+KINDS: dict[str, type[Design]] = {}
 
 # Designs that are computed rather than named: by improving another, or by an optimiser.
 _DERIVED = {"improved": ("chai-nayak-2018",), "most_informative": ("ayed-2020",)}
@@ -53,6 +60,11 @@ def named(
         return function
 
     return enter
+
+
+def title(name: str, kind: str) -> str:
+    """The name of a design as it is shown: plain where it was checked, else in quotes, as somebody's own words."""
+    return name if name in DESIGNS or name == kind else quoted(name)
 
 
 def citation(name: str) -> str:

@@ -10,15 +10,19 @@ import json
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.demands import Demand, demand_from_dict
-from maskwell.designs.base import Design
 from maskwell.designs.claims import checked_parameters, refuse_false_claims
+from maskwell.designs.registry import KINDS
 from maskwell.errors import DesignError, MaskwellError
 from maskwell.exact import stored_fraction
+from maskwell.strict_json import read_json
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 FORMAT = 1
 
@@ -59,6 +63,11 @@ def about(design: Design) -> dict[str, Any]:
     }
 
 
+def read_design(text: str | bytes) -> Design:
+    """The design that a text holds; anything but the same design is an error."""
+    return from_document(read_json(text, "design", DesignError))
+
+
 def from_document(document: object) -> Design:
     """The design of a document, if it is whole, unchanged, and true in all that it claims."""
     if not isinstance(document, dict) or document.get("maskwell") != "design":
@@ -66,9 +75,9 @@ def from_document(document: object) -> Design:
     version = document.get("version")
     if type(version) is not int or version != FORMAT:
         raise DesignError(f"design format {_brief(version)} is not supported; this version reads {FORMAT}.")
-    kind = Design.kinds.get(str(document.get("kind")))
+    kind = KINDS.get(str(document.get("kind")))
     if kind is None:
-        raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(Design.kinds)}.")
+        raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(KINDS)}.")
     known = _MEMBERS | (_OF_REPORTS if "report_file" in document else _FIGURES)
     if not document.keys() <= known:
         raise DesignError("design JSON has a member that no design has, which nothing could hold against its integers.")

@@ -163,7 +163,7 @@ class Estimate(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{self.method} estimate of {self.design.k} proportions from {self.n} {self.design.name} reports>"
+        return f"<{self.method} estimate of {self.design.k} proportions from {self.n} {self.design.title} reports>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.summary())}</pre>"

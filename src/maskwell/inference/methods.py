@@ -69,12 +69,12 @@ def _contrast_of_deficient(tally: Tally, vector: Vector) -> Contrast:
     """``vector @ p``, if ``vector`` is a combination of rows of P."""
     design = tally.design
     if tally.counts.ndim != 1 or tally.squares is not None:
-        raise EstimationError(f"{design.name} reports carry no information about this sum, or are weighted.")
+        raise EstimationError(f"{design.title} reports carry no information about this sum, or are weighted.")
     matrix = design.matrix()
     weights, *_ = np.linalg.lstsq(matrix.T, vector, rcond=None)
     if np.abs(matrix.T @ weights - vector).max() > _TOLERANCE * max(1.0, np.abs(vector).max()):
         raise EstimationError(
-            f"{design.name} cannot estimate this sum: give categories that it never tells apart the same score."
+            f"{design.title} cannot estimate this sum: give categories that it never tells apart the same score."
         )
     frequencies = tally.counts / tally.n
     value = float(weights @ frequencies)

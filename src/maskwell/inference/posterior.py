@@ -35,7 +35,7 @@ def posterior(design: Design, report: Any, proportions: Vector | Estimate | None
     prior = _population(design, proportions)
     if isinstance(report, Reports):
         if report.design != design:
-            raise ReportError(f"these reports belong to another design, {report.design.name}.")
+            raise ReportError(f"these reports belong to another design, {report.design.title}.")
         return _posteriors(design, report.packed, prior)
     single: Vector = _posteriors(design, design.pack(report), prior)[0]
     return single

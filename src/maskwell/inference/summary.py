@@ -23,7 +23,7 @@ def summary_lines(estimate: Estimate, level: float) -> list[str]:
         + (f" ({tally.missing:,} missing)" if tally.missing else "")
         + (f", weighted: worth {estimate.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
         "",
-        f"design    {design.name}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
+        f"design    {design.title}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
         f"demand    {design.demand.describe() if design.demand else 'none stated'}",
         f"privacy   {_privacy(estimate)}",
         *_simulated(estimate),

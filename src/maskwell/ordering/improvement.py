@@ -74,12 +74,12 @@ def improvement(design: Design) -> Improvement:
     parity = design.exact_parity()
     if not isinstance(parity, Fraction):
         raise DesignError(
-            f"{design.name} has infinite parity, where only the direct question is admissible: improving it would end "
+            f"{design.title} has infinite parity, where only the direct question is admissible: improving it would end "
             "all masking. Improve a design of finite parity, or see admissible_average_secure and LocalDiversity."
         )
     if design.variables:
         raise DesignError(
-            f"{design.name} masks several variables apart, and what improves it would mask them together; improve its "
+            f"{design.title} masks several variables apart, and what improves it would mask them together; improve its "
             "parts one by one, or from_matrix(design.matrix()) for the joint variable."
         )
     if admissible(design):
@@ -152,7 +152,7 @@ def _improved_rows(design: Design, parity: Fraction) -> Improvement:
     sets = sorted({members for row in steps for members in row}, key=lambda members: (members.bit_count(), members))
     if len(sets) * design.k > _MOST_CELLS:
         raise DesignError(
-            f"improving {design.name} would take {len(sets)} reports over {design.k} categories (limit {_MOST_CELLS} "
+            f"improving {design.title} would take {len(sets)} reports over {design.k} categories (limit {_MOST_CELLS} "
             "cells); start from a design whose rows take few different values."
         )
     heights = [sum((row.get(members, Fraction(0)) for row in steps), Fraction(0)) for members in sets]

@@ -74,7 +74,7 @@ def compose(designs: Iterable[Design], names: Sequence[str] | None = None) -> Co
     parts = list(designs)
     if not parts:
         raise DesignError("there are no designs to compose; pass one for each question.")
-    titles = tuple(design.name for design in parts) if names is None else tuple(names)
+    titles = tuple(design.title for design in parts) if names is None else tuple(names)
     if len(titles) != len(parts):
         raise DesignError(
             f"names must name each question once; got {len(titles)} names for {len(parts)} designs.", parameter="names"

@@ -113,7 +113,7 @@ def question(design: Design, report: Iterable[Label]) -> Question:
     rest = frozenset(design.categories) - members
     if not _chance(design, members) or _chance(design, members) != _chance(design, rest):
         raise DesignError(
-            f"{design.name} does not report this set and its complement equally often, so no yes/no question does it; "
+            f"{design.title} does not report this set and its complement equally often, so no yes/no question does it; "
             "use independent or uniform_subsets."
         )
     listed = ", ".join(str(category) for category in design.categories if category in members)

@@ -53,7 +53,7 @@ def mean_squares(design: Design) -> Matrix:
     """Entry (i, j): the mean square of the score for category i in reports of people whose truth is j."""
     if design.k > _MOST_CATEGORIES:
         raise DesignError(
-            f"planning compares all pairs of categories of {design.name}, of which {design.k} are too many (limit "
+            f"planning compares all pairs of categories of {design.title}, of which {design.k} are too many (limit "
             f"{_MOST_CATEGORIES}); plan its variables or groups one by one."
         )
     return design.scores("linear").mean_squares()

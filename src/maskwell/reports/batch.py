@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design
 from maskwell.errors import ReportError
 from maskwell.sampling.samplers import Packed
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +38,7 @@ class Batch:
         empty = self.design.sampler.empty(0)
         if self.packed.dtype != empty.dtype or self.packed.shape[1:] != empty.shape[1:]:
             raise ReportError(
-                f"reports have type {self.packed.dtype}{list(self.packed.shape[1:])}, but {self.design.name} with "
+                f"reports have type {self.packed.dtype}{list(self.packed.shape[1:])}, but {self.design.title} with "
                 f"k={self.design.k} makes {empty.dtype}{list(empty.shape[1:])}; they belong to another design."
             )
         present = self.packed if self.missing is None else self.packed[~self.missing]
@@ -44,7 +46,7 @@ class Batch:
         if wrong >= 0:
             row = wrong if self.missing is None else int(np.flatnonzero(~self.missing)[wrong])
             raise ReportError(
-                f"the report in row {first_row + row} is one that {self.design.name} cannot produce; "
+                f"the report in row {first_row + row} is one that {self.design.title} cannot produce; "
                 "the file was changed or belongs to another design."
             )
         return self

@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from maskwell.designs.base import Design
-from maskwell.designs.storage import to_document
+from maskwell.designs.storage import read_design, to_document
 from maskwell.errors import MaskwellError, ReportError
 from maskwell.input_files import require_regular
 from maskwell.reports.batch import Batch
@@ -28,6 +27,9 @@ from maskwell.reports.seal import COUNT, DIGEST, Seal
 from maskwell.reports.text import CsvWriter, read_csv
 from maskwell.sampling.samplers import Packed
 from maskwell.whole_files import complete_file, complete_files
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 B = TypeVar("B", bound=Batch)
 
@@ -282,7 +284,7 @@ def _decoded(
     _check_format(about.get("maskwell"), name)
     if "maskwell.design" not in about:
         raise ReportError(f"{name!r} does not say which design its reports came from.")
-    design = Design.from_json(about["maskwell.design"])
+    design = read_design(about["maskwell.design"])
     if schema.names != [_COLUMN] or schema.field(0).type != _arrow_type(design):
         raise ReportError(f"{name!r} does not hold one column of {_arrow_type(design)} reports, as its design demands.")
     none = _none(kind, design, about.get("maskwell.randomness"), about.get("maskwell.question"), name)
@@ -311,7 +313,7 @@ def _none(kind: type[B], design: Design, randomness: Any, question: Any, name: s
 def _read_csv(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[Design, Iterator[B]]:
     require_regular(_beside(path), ReportError)
     text = _beside(path).read_text(encoding="utf-8")
-    design = Design.from_json(text)
+    design = read_design(text)
     document = json.loads(text)
     about = {key: value for key, value in document.items() if key not in (COUNT, DIGEST)}
     _check_format(about.get("report_file"), name)

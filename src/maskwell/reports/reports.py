@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.designs.base import Vector
+from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
 from maskwell.reports.batch import Batch

@@ -6,18 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Vector
+from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports
 from maskwell.reports.randomness import is_simulated, joined_randomness
 from maskwell.sampling.samplers import Packed
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,7 @@ class Tally:
     squares: NDArray[Any] | None = None
     kept_patterns: Patterns | None = None
     randomness: str = "unknown"
+    question: str | None = None
 
     @staticmethod
     def of(reports: Batch, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
@@ -68,6 +72,7 @@ class Tally:
             None if weights is None else design.codec.count(packed, weights**2),
             _distinct(packed, weights) if keep and packed.ndim > 1 else None,
             reports.randomness,
+            reports.question,
         )
 
     @staticmethod
@@ -87,7 +92,7 @@ class Tally:
         wrong = design.codec.first_impossible(packed)
         if wrong >= 0:
             raise ReportError(
-                f"counts has reports in row {rows[wrong]}, which {design.name} cannot produce.", parameter="counts"
+                f"counts has reports in row {rows[wrong]}, which {design.title} cannot produce.", parameter="counts"
             )
         whole = bool((per_row == np.round(per_row)).all())
         shaped = _exact_count(design, packed, per_row[rows].astype(np.int64 if whole else float))
@@ -112,7 +117,8 @@ class Tally:
     def merge(tallies: Iterable[Tally]) -> Tally:
         """The tally of all reports together.
 
-        A ``SimulationWarning`` says when some were drawn from a seed and others were not.
+        Reports of different designs or questions do not belong together. A ``SimulationWarning`` says when some were
+        drawn from a seed and others were not.
         """
         parts = list(tallies)
         if not parts:
@@ -121,10 +127,16 @@ class Tally:
         for part in parts[1:]:
             if part.design != first.design:
                 raise ReportError(
-                    f"tallies of different designs cannot be merged: {part.design.name} "
+                    f"tallies of different designs cannot be merged: {part.design.title} "
                     f"({part.design.fingerprint[:12]}) "
-                    f"and {first.design.name} ({first.design.fingerprint[:12]}); estimate them apart."
+                    f"and {first.design.title} ({first.design.fingerprint[:12]}); estimate them apart."
                 )
+        asked = sorted({part.question for part in parts if part.question is not None})
+        if len(asked) > 1:
+            raise ReportError(
+                f"reports of different questions cannot be counted together: {asked[0]!r} and {asked[1]!r}; estimate "
+                "them apart."
+            )
         weighted = [part.squares is not None for part in parts if part.n]
         if any(weighted) and not all(weighted):
             raise ReportError("weighted and unweighted tallies cannot be merged; tally all reports with weights.")
@@ -138,6 +150,7 @@ class Tally:
             squares=np.sum(squares, axis=0) if squares else None,
             kept_patterns=_merged([p for p in kept if p]) if all(kept) else None,
             randomness=joined_randomness((part.randomness, part.n + part.missing) for part in parts),
+            question=asked[0] if asked else None,
         )
 
     @property

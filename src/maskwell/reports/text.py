@@ -11,15 +11,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design
 from maskwell.errors import ReportError
 from maskwell.reports.batch import Batch
 from maskwell.sampling.samplers import Packed
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 B = TypeVar("B", bound=Batch)
 
@@ -164,7 +166,7 @@ def read_csv(path: str | os.PathLike[str], none: B) -> Iterator[B]:
         found, wrong = spelled.read(texts.drop_null())
         if compute.any(wrong).as_py():
             row = count + int(present[compute.index(wrong, True).as_py()])
-            raise ReportError(f"{name!r}: the report in row {row} is none that {design.name} can produce.")
+            raise ReportError(f"{name!r}: the report in row {row} is none that {design.title} can produce.")
         packed = design.sampler.empty(len(texts))
         packed[:] = 0
         packed[present] = found

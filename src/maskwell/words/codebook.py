@@ -185,7 +185,7 @@ def _of_sizes(design: Design, rows: tuple[SizeRow, ...]) -> dict[str, Any]:
 def _of_rows(design: Design) -> dict[str, Any]:
     if design.report_count() * design.k > _MOST_CELLS:
         raise DesignError(
-            f"the codebook of {design.name} would list {design.report_count()} reports for {design.k} categories "
+            f"the codebook of {design.title} would list {design.report_count()} reports for {design.k} categories "
             f"(limit {_MOST_CELLS} cells); publish design.to_json() instead."
         )
     matrix, labels = design.matrix(exact=True), design.report_labels()

@@ -128,7 +128,7 @@ def _interviewer(design: Design) -> Iterator[Sentence]:
 
 def _methodologist(design: Design) -> Iterator[Sentence]:
     yield say(
-        "The design {name} masks a variable with {k} categories.", k=plain(design.k, "categories"), name=design.name
+        "The design {name} masks a variable with {k} categories.", k=plain(design.k, "categories"), name=design.title
     )
     yield from _privacy(design)
     sets = design.set_facts()

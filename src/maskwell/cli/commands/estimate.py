@@ -175,8 +175,8 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
             design, batches = read_stream(sys.stdin.buffer, Batch) if piped else read_reports(name, Batch)
             if first is not None and design != first:
                 raise ReportError(
-                    f"{Path(name).name!r} holds reports of another design ({design.name}, {design.fingerprint[:12]}) "
-                    f"than {Path(names[0]).name!r} ({first.name}, {first.fingerprint[:12]}); estimate them apart."
+                    f"{Path(name).name!r} holds reports of another design ({design.title}, {design.fingerprint[:12]}) "
+                    f"than {Path(names[0]).name!r} ({first.title}, {first.fingerprint[:12]}); estimate them apart."
                 )
             first = first or design
             tallies.append(Tally.stream(design, counted(batches), patterns or None))

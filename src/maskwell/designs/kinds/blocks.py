@@ -193,7 +193,7 @@ class BlockDesign(Design):
     def channel(self) -> BlockChannel:
         b, r, pair = self.counts
         member, other = Fraction(self.inside, r * TOTAL), Fraction(self.outside, (b - r) * TOTAL)
-        return BlockChannel(self.k, self.name, self.members, self.copies, member, other, r - pair)
+        return BlockChannel(self.k, self.title, self.members, self.copies, member, other, r - pair)
 
     def report_labels(self) -> list[Any]:
         sets = [frozenset(self.categories[j] for j in np.flatnonzero(row).tolist()) for row in self.members]
@@ -225,7 +225,7 @@ class BlockDesign(Design):
     def require_estimable(self) -> None:
         if not self.estimable:
             raise EstimationError(
-                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
+                f"{self.title} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
             )
 
     def inclusion_probabilities(self) -> tuple[float, float]:

@@ -78,7 +78,7 @@ class ConditionalDesign(Design):
     @cached_property
     def channel(self) -> ListedSets:
         weights = np.array(self.weights, object)[:, None] * self.members.astype(object)
-        return ListedSets(self.k, self.name, weights, self.total, self.members)
+        return ListedSets(self.k, self.title, weights, self.total, self.members)
 
     @cached_property
     def sampler(self) -> RowSampler:

@@ -46,7 +46,7 @@ class MatrixDesign(Design):
 
     @cached_property
     def channel(self) -> TableChannel:
-        return TableChannel(self.k, self.name, np.array(self.weights, dtype=object), self.total)
+        return TableChannel(self.k, self.title, np.array(self.weights, dtype=object), self.total)
 
     @cached_property
     def sampler(self) -> RowSampler:

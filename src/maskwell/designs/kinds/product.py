@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,14 @@ from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
 from maskwell.designs.channels import ProductChannel
 from maskwell.designs.codecs import JointCodec
 from maskwell.designs.scores import SUM_TOLERANCE
+from maskwell.designs.storage import from_document, to_document
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.limits import MOST_CATEGORIES
+from maskwell.reports.reports import Reports
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import Packed, Sampler
 from maskwell.tables.frames import native_columns
 from maskwell.tables.matching import Missing
-
-if TYPE_CHECKING:
-    from maskwell.reports import Reports
 
 _CELLS_AT_ONCE = 1 << 22
 _MOST_CHECKED = 512  # cells whose covariance is looked at outside the simplex
@@ -67,7 +66,7 @@ class ProductDesign(Design):
 
     @cached_property
     def channel(self) -> ProductChannel:
-        return ProductChannel(self.k, self.name, tuple(part.channel for part in self.parts))
+        return ProductChannel(self.k, self.title, tuple(part.channel for part in self.parts))
 
     @cached_property
     def codec(self) -> JointCodec:
@@ -94,8 +93,6 @@ class ProductDesign(Design):
     # Masking: each variable by its own sampler and from its own words.
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
-        from maskwell.reports import Reports
-
         masked = []
         for i, (part, column) in enumerate(zip(self.parts, self._columns(values), strict=True)):
             apart = replace(source, part=f"/{self.fingerprint}/{i}")
@@ -185,14 +182,10 @@ class ProductDesign(Design):
         return []
 
     def stored_weights(self) -> dict[str, Any]:
-        from maskwell.designs.storage import to_document
-
         return {"names": list(self.names), "parts": [to_document(part) for part in self.parts]}
 
     @classmethod
     def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
-        from maskwell.designs.storage import from_document
-
         if labels != []:
             raise DesignError("a product's categories stand in its parts; its own list must be empty.")
         names, parts = stored.fields(weights, "names", "parts")

@@ -81,7 +81,7 @@ class SubsetDesign(Design):
     @cached_property
     def channel(self) -> SymmetricChannel:
         rows = zip(self.sizes, self.inside, self.outside, strict=True)
-        return SymmetricChannel(self.k, self.name, tuple(SizeRow(*row) for row in rows))
+        return SymmetricChannel(self.k, self.title, tuple(SizeRow(*row) for row in rows))
 
     @cached_property
     def codec(self) -> SetCodec:
@@ -163,7 +163,7 @@ class SubsetDesign(Design):
     def require_estimable(self) -> None:
         if not self.estimable:
             raise EstimationError(
-                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a design "
+                f"{self.title} reports do not depend on the truth, so nothing can be estimated; use a design "
                 "with smaller sets or a larger epsilon."
             )
 
@@ -172,7 +172,7 @@ class SubsetDesign(Design):
         if method == "moments":
             a, b = self.inclusion_probabilities()
             if a == b:
-                raise EstimationError(f"{self.name} includes every category equally often; use method='linear'.")
+                raise EstimationError(f"{self.title} includes every category equally often; use method='linear'.")
             ones = np.ones(len(self.sizes))
             return SubsetScores(self, -b / (a - b) * ones, ones / (a - b), from_inclusions=True)
         member, other = self._relative

@@ -41,7 +41,7 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     remedy = "has too many possible reports, of one size, for this test"
     if design.report_count() <= _MOST_ROWS:
         remedy = "needs each distinct report for this test; use reports.tally(patterns=True)"
-    raise EstimationError(f"{design.name} with k={design.k} {remedy}.")
+    raise EstimationError(f"{design.title} with k={design.k} {remedy}.")
 
 
 def counts_by_row(tally: Tally) -> NDArray[np.float64]:

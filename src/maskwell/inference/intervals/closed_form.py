@@ -78,7 +78,7 @@ def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
         why = "weights are used" if chances is not None else "its reports vary in size or number"
         raise EstimationError(
             Advice(
-                f"clopper-pearson needs binomial counts, which {estimate.design.name} with ",
+                f"clopper-pearson needs binomial counts, which {estimate.design.title} with ",
                 Setting("method", estimate.method),
                 f" does not have ({why}); use wilson, or for sets of several sizes ",
                 Setting("method", "moments"),

@@ -97,7 +97,7 @@ def _distinct(tally: Tally) -> tuple[Packed, Vector, Vector | None]:
     patterns = tally.patterns
     if patterns is None:
         raise EstimationError(
-            f"likelihood needs each distinct report, which this tally of {tally.design.name} sets does not keep; "
+            f"likelihood needs each distinct report, which this tally of {tally.design.title} sets does not keep; "
             "use reports.tally(patterns=True), or Tally.read(path, patterns=True)."
         )
     counts = np.asarray(patterns.counts, float)

@@ -57,7 +57,7 @@ def chart(
     heading = alt.TitleParams(
         title,
         subtitle=[
-            f"{design.name} design, {which}, {estimate.n:,} reports",
+            f"{design.title} design, {which}, {estimate.n:,} reports",
             f"Privacy: {privacy_words(design)}",
             *simulation_words(estimate),
             *(["Sorted by estimate; each column has its own scale."] if columns > 1 else []),

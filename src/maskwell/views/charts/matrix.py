@@ -34,7 +34,7 @@ def matrix_chart(design: Design, title: str = "What people with each true answer
 
     if not has_matrix_chart(design):
         raise DesignError(
-            f"the matrix of {design.name} has {design.report_count()} rows and {design.k} columns; a picture holds at "
+            f"the matrix of {design.title} has {design.report_count()} rows and {design.k} columns; a picture holds at "
             f"most {MOST_ROWS} and {MOST_COLUMNS}."
         )
     exact, names = design.matrix(exact=True), [report_name(r, design) for r in design.report_labels()]

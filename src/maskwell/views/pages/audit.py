@@ -36,9 +36,9 @@ def audit_page(audit: Audit) -> str:
         outside(audit),
         origin(design),
     ]
-    what = f"The {design.name} design for {design.k:,} categories: {shown(design.categories)}."
+    what = f"The {design.title} design for {design.k:,} categories: {shown(design.categories)}."
     lead = f"{what} {sentence(privacy_words(design))}"
-    return page(f"Audit: {design.name}", sections, lead=lead, footer=made_by("audit"))
+    return page(f"Audit: {design.title}", sections, lead=lead, footer=made_by("audit"))
 
 
 def sentence(words: str) -> str:

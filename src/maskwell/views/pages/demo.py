@@ -85,7 +85,7 @@ def _race(result: DemoResult, pictures: Figures) -> Section:
             Text(
                 f"The demand is {demand.describe()}: whatever a person reports, nobody's odds of belonging to a group "
                 f"may shift by more than e^{demand.epsilon} = {demand.parity_bound:.3f}. The plan answers it with the "
-                f"{planned.design.name} design, which has the least worst-case error at this privacy. RAPPOR and its "
+                f"{planned.design.title} design, which has the least worst-case error at this privacy. RAPPOR and its "
                 f"trimmed form are shown beside it. {verdict(result.race)}"
             ),
             _side_by_side(result.race),

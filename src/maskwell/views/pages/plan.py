@@ -26,7 +26,7 @@ def plan_page(design: Design, n: int | None = None) -> str:
     result = audit(design)
     estimable = math.isfinite(design.added_variance)
     demand = f"The demand: {design.demand.describe()}. " if design.demand else ""
-    lead = f"{demand}The answer: the {design.name} design for {design.k:,} categories, {shown(design.categories)}."
+    lead = f"{demand}The answer: the {design.title} design for {design.k:,} categories, {shown(design.categories)}."
     sections = [
         Section("", [headline(result), Text(sentence(privacy_words(design)))]),
         *([warnings(result)] if result.warnings else []),
@@ -37,7 +37,7 @@ def plan_page(design: Design, n: int | None = None) -> str:
         outside(result),
         origin(design),
     ]
-    return page(f"Plan: {design.name}", sections, lead=lead, footer=made_by("plan"))
+    return page(f"Plan: {design.title}", sections, lead=lead, footer=made_by("plan"))
 
 
 def _precision(design: Design, n: int | None) -> Section:

@@ -23,7 +23,7 @@ def audit_view(audit: Audit) -> RenderableType:
 
     design = audit.design
     parts: list[RenderableType] = [
-        f"{design.name} design for {design.k:,} categories: {shown(design.categories)}",
+        f"{design.title} design for {design.k:,} categories: {shown(design.categories)}",
         f"fingerprint {design.fingerprint[:12]}",
         f"Privacy: {privacy_words(design)}.",
         *_listed("Warnings", audit.warnings),

@@ -133,7 +133,7 @@ def codes(trial: Trial) -> list[str]:
     return [
         f"2  DIAGNOSIS OF {n:,} PERSONS (INVENTED): {k} CODES, THE SAME DEMAND",
         "",
-        f"   Planned   {trial.design.name}: a report names {report_words(trial.design)};"
+        f"   Planned   {trial.design.title}: a report names {report_words(trial.design)};"
         f" ε = {trial.audit.epsilon:.4f}.",
         f"   Masked    {n:,} answers in {trial.masking_seconds:.2f} s ({rate(n, trial.masking_seconds)} a second),",
         f"             counted in {trial.counting_seconds:.3f} s.",

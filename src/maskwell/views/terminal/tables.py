@@ -115,7 +115,7 @@ def designs_view(listed: Iterable[dict[str, Any]]) -> RenderableType:
 
 def _heading(design: Design) -> list[str]:
     return [
-        f"{design.name} design for {design.k:,} categories: {shown(design.categories)}",
+        f"{design.title} design for {design.k:,} categories: {shown(design.categories)}",
         f"fingerprint {design.fingerprint[:12]}",
     ]
 
