@@ -42,6 +42,7 @@ LAYERS = (
         "frames",
         "input_files",
         "limits",
+        "null_spaces",
         "plain_json",
         "plain_text",
         "strict_json",

@@ -5,7 +5,6 @@ rational just below it when a design is built, and compared by enclosure when on
 """
 
 import math
-import operator
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maskwell.errors import MaskwellError
-from maskwell.limits import MOST_BITS, MOST_STEPS
+from maskwell.limits import MOST_BITS
 
 _DIGITS = 60
 _MARGIN = Fraction(1, 10 ** (_DIGITS - 5))
@@ -151,34 +150,7 @@ def eliminate(matrix: Iterable[Sequence[Fraction | int]], columns: int | None = 
     return Echelon(rows, pivots, determinant)
 
 
-def rank(matrix: Iterable[Sequence[Fraction | int]]) -> int:
-    """The number of independent rows."""
-    return len(eliminate(_no_longer_than_wide(matrix)).pivots)
-
-
-def _no_longer_than_wide(matrix: Iterable[Sequence[Fraction | int]]) -> list[list[Fraction | int]]:
-    """A matrix with the same null space and rank: M'M where M has many rows and few columns."""
-    rows = [list(row) for row in matrix]
-    if len(rows) <= len(rows[0]) or len(rows) * len(rows[0]) ** 2 > MOST_STEPS:
-        return rows
-    columns = list(zip(*rows, strict=True))
-    return [[sum(map(operator.mul, a, b)) for b in columns] for a in columns]
-
-
 def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction]:
     """The solution of a regular square system."""
     augmented = [[*row, b] for row, b in zip(matrix, right, strict=True)]
     return [row[-1] for row in eliminate(augmented, len(matrix)).rows]
-
-
-def null_space(matrix: Iterable[Sequence[Fraction | int]]) -> list[list[Fraction]]:
-    """A basis of the vectors that the matrix sends to zero."""
-    rows, pivots, _ = eliminate(_no_longer_than_wide(matrix))
-    basis = []
-    for free in (j for j in range(len(rows[0])) if j not in pivots):
-        vector = [Fraction(0)] * len(rows[0])
-        vector[free] = Fraction(1)
-        for at, column in enumerate(pivots):
-            vector[column] = -rows[at][free]
-        basis.append(vector)
-    return basis

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
-from maskwell.exact import null_space
+from maskwell.null_spaces import null_space
 from maskwell.sampling.samplers import Packed
 from maskwell.tables.labels import Label, shown
 

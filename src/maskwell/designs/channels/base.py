@@ -21,8 +21,8 @@ from maskwell.designs.channels.leakage import Leakage, TableLeakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow, row_parity
 from maskwell.errors import DesignError
-from maskwell.exact import rank
 from maskwell.limits import MATRIX_CELLS, MOST_COLUMNS
+from maskwell.null_spaces import rank
 
 _CLEARLY_POSITIVE = 1e-9
 
