@@ -16,7 +16,7 @@ _WORDS_AT_ONCE = 1 << 16
 
 def shuffled_tables(table: Table, repeats: int, seed: int | None = None) -> Iterator[Table]:
     """Tables of the same records with the second column shuffled; each one is overwritten by the next."""
-    from maskwell.sampling.permutation_kernels import shuffled_table
+    from maskwell.sampling.shuffle_kernels import shuffled_table
 
     row_codes = np.repeat(np.arange(table.shape[0]), table.sum(axis=1))
     column_codes = np.repeat(np.arange(table.shape[1]), table.sum(axis=0))
@@ -34,7 +34,7 @@ def shuffled_sums(
 
     Each array is overwritten by the next. Unlike a table it does not grow with the number of different columns.
     """
-    from maskwell.sampling.permutation_kernels import shuffled_sum
+    from maskwell.sampling.shuffle_kernels import shuffled_sum
 
     order = columns.copy()
     sums = np.empty((int(rows.max()) + 1, values.shape[1]))

@@ -30,7 +30,7 @@ class Regrouping:
 
     def draw(self, repeats: int) -> Tables:
         """The next tables."""
-        from maskwell.sampling.regrouping_kernels import pick_groups
+        from maskwell.sampling.shuffle_kernels import pick_groups
 
         tables = np.zeros((repeats, len(self._sizes), len(self._total)), np.int64)
         words, width = self._stream.slots(self._drawn, np.zeros(repeats, np.uint32), self._width)

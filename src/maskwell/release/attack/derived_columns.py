@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.release.attack.derivations import Ingredients, Recipe, Values, as_column
-from maskwell.release.attack.revealing_columns import ALIKE
+from maskwell.release.attack.thresholds import ALIKE, FALSE_ALARM, LEAST_GAIN, STANDARD_ERRORS
 from maskwell.release.log_ratios import View, bands
 from maskwell.release.rows import random_order
 from maskwell.release.staying_columns import Staying, is_plain, ranked
@@ -27,10 +27,6 @@ _MOST_PAIRS = 2_000
 """Sums and differences, and pairs of columns with few values, that are tried: those most correlated with a key."""
 _FEW = 60
 _BANDS = 12
-_LEAST_GAIN = 0.1
-_STANDARD_ERRORS = 5
-_FALSE_ALARM = 1e-4
-"""The largest chance that any column of a file is said to decide a key if none has to do with one."""
 _MOST_KEPT = 8
 _MOST_OF_ONE = 2
 """How many derived columns one column may be in."""
@@ -145,9 +141,9 @@ class _Screen:
         self._largest = np.array([share.max() for share in shares])
         rough_shares = [np.bincount(view.codes) / len(rows) for view in rough]
         self._rough_chance = np.array([share @ share for share in rough_shares])
-        self._evidence = np.log(tested / _FALSE_ALARM)
+        self._evidence = np.log(tested / FALSE_ALARM)
         error = np.sqrt(self._rough_chance / len(rows)) / np.maximum(1 - self._rough_chance, 1e-9)
-        self.least_gain: Floats = np.maximum(_LEAST_GAIN, _STANDARD_ERRORS * error)
+        self.least_gain: Floats = np.maximum(LEAST_GAIN, STANDARD_ERRORS * error)
 
     def told(self, values: NDArray[Any]) -> _Told:
         """Neighbours in the order of a column: do those that are equal in it, and all of them, agree in the keys?"""

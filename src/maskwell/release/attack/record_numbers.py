@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from maskwell.release.attack.thresholds import FEWEST_NUMBERED, NEARLY_ALL
 from maskwell.release.staying_columns import Staying
 from maskwell.tables.encoded import EncodedTable
-
-_NEARLY = 0.99
-_LEAST = 20
-"""In fewer rows than this any number may be unique."""
 
 
 def record_numbers(table: EncodedTable, staying: Sequence[Staying]) -> list[str]:
@@ -33,7 +30,7 @@ def number_in_words(name: str) -> str:
 
 def _numbers(column: Staying) -> bool:
     n = len(column.codes)
-    return n >= _LEAST and column.size >= _NEARLY * n
+    return n >= FEWEST_NUMBERED and column.size >= NEARLY_ALL * n
 
 
 def _is_written_out(table: EncodedTable, name: str) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from maskwell.release.attack.derived_columns import Derivations
 from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.result import Attack, ColumnAttack, Surest
+from maskwell.release.attack.thresholds import FALSE_ALARM
 from maskwell.release.log_ratios import View, log_ratio, views, views_of_keys
 from maskwell.release.rows import random_order
 from maskwell.release.staying_columns import Staying
@@ -30,8 +31,6 @@ _FOLDS = 5
 _MOST_PRACTICE = 10_000
 """Records to learn from, and as many mismatches: more of them do not change the figures."""
 _MOST_JUDGED = 50_000
-_FALSE_ALARM = 1e-4
-"""The chance that a column which tells nothing is said to decide a key, where few records can show it."""
 
 Flags = NDArray[np.bool_]
 
@@ -232,9 +231,9 @@ def told_apart(scores: Floats, stayed: Flags) -> float:
 
 
 def _by_chance(stayed: Flags) -> float:
-    """What ``told_apart`` exceeds with a chance of ``_FALSE_ALARM`` at most if scores have nothing to do with moves."""
+    """What ``told_apart`` exceeds with a chance of ``FALSE_ALARM`` at most if scores have nothing to do with moves."""
     moved = int((~stayed).sum())
     if moved in (0, len(stayed)):
         return 1.0
     # Smirnov's limit for one side, exp(-2 d² m n / (m + n)).
-    return float(np.sqrt(-np.log(_FALSE_ALARM) / 2 * len(stayed) / (moved * (len(stayed) - moved))))
+    return float(np.sqrt(-np.log(FALSE_ALARM) / 2 * len(stayed) / (moved * (len(stayed) - moved))))

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from maskwell.plain_text import visible_lines
+from maskwell.release.attack.thresholds import DECIDES
 
 _Z = 1.959963984540054
 """Of 95 % intervals."""
-DECIDES = 0.5
-"""A column decides a key if it tells this share of the moved records from those that stayed."""
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.release.attack.thresholds import ALIKE, CERTAIN, FEWEST_RECORDS, MANY_LEVELS, NEAR
 from maskwell.release.staying_columns import Staying, is_plain, staying_columns
 from maskwell.tables.codes import Coded, Ints
 from maskwell.tables.encoded import encoded
 
-ALIKE = 0.9
-"""Groups give a column away if two members of one agree this much more often than two records at random."""
-NEAR = 0.25
-"""An order gives a column away if neighbours agree this much more often than two records at random."""
-CERTAIN = 0.99
-"""A guess that is right for this share of the records is certain, a step that goes one way this often is in order."""
 _MOST_ROWS = 50_000
 _MOST_IN_GROUPS = 200_000
-_LEAST = 10
-"""Records that are too few to tell."""
-_MANY_LEVELS = 100
-"""Columns of fewer values than this are no numbers of records or groups, unless the file is small."""
 
 How = Literal["value", "group", "order"]
 
@@ -100,9 +91,9 @@ def among(
     if rows_in_order:
         found += _by_order(None, coded)
     for column in staying:
-        if column.size * _LEAST <= len(column.codes):
+        if column.size * FEWEST_RECORDS <= len(column.codes):
             found += _by_value(column, coded)
-        if column.size * _LEAST > len(column.codes) or column.size >= _MANY_LEVELS:
+        if column.size * FEWEST_RECORDS > len(column.codes) or column.size >= MANY_LEVELS:
             found += _by_group(column, coded) if column.name != together else ()
             found += _by_order(column, coded)
     return found
@@ -129,7 +120,7 @@ def _by_group(column: Staying, changed: dict[str, Coded]) -> Iterator[RevealingC
     sizes = np.bincount(column.codes)
     every = -(-len(column.codes) // _MOST_IN_GROUPS)
     rows = np.flatnonzero((sizes[column.codes] > 1) & (column.codes % every == 0))
-    if len(rows) < _LEAST or len(rows) * every < len(column.codes) / 100:
+    if len(rows) < FEWEST_RECORDS or len(rows) * every < len(column.codes) / 100:
         return
     groups = column.codes[rows]
     for name, own in changed.items():
@@ -154,7 +145,7 @@ def _by_order(column: Staying | None, changed: dict[str, Coded]) -> Iterator[Rev
     for name, own in changed.items():
         codes = own.codes[near].astype(np.int64)
         steps = np.diff(codes)[apart]
-        if len(steps) < _LEAST:
+        if len(steps) < FEWEST_RECORDS:
             continue
         agreeing = float((steps == 0).mean())
         in_order = float(max((steps >= 0).mean(), (steps <= 0).mean()))
