@@ -1,0 +1,231 @@
+"""Projective designs: the report is a hyperplane of a finite space, and only whether it holds the truth matters.
+
+Truths are the first k of the v points of a projective space, reports its v hyperplanes. Each truth is in r of them and
+each pair in λ, as in a balanced block design, but there is no list: whether a hyperplane holds a point is arithmetic in
+a finite field, and so is drawing one. That makes millions of categories possible, at the variance of the minimax design
+with the same share of categories in a report and a report of log2 v bits (feldman-et-al-2022).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs import stored
+from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.channels.hyperplanes import HyperplaneChannel
+from maskwell.designs.codecs import Codec
+from maskwell.designs.geometry.cycle import cycle
+from maskwell.designs.geometry.space import Space, is_order
+from maskwell.designs.scores import SUM_TOLERANCE
+from maskwell.designs.set_facts import SetFacts
+from maskwell.errors import DesignError, EstimationError, ReportError
+from maskwell.sampling.plans import TOTAL, HyperplanePlan, Packed, code_type
+from maskwell.tables.labels import as_labels
+
+MOST_POINTS = 1 << 26  # 64 million: sums over hyperplanes are exact up to there
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectiveDesign(Design):
+    """A hyperplane through the truth with the weight ``inside`` out of 2^64, else one past it."""
+
+    q: int
+    t: int
+    inside: int
+    outside: int
+
+    kind = "projective"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        stored.integers((self.q, self.t), "q and t", 2)
+        stored.integers((self.inside, self.outside), "weights inside and outside", 1)
+        if not is_order(self.q):
+            raise DesignError(f"q must be a prime or a power of 2, from 2 to 65536; got {self.q}.")
+        if self.t > 64 or self.space.points > MOST_POINTS:
+            raise DesignError(f"a space of order {self.q} and dimension {self.t} has more than {MOST_POINTS} points.")
+        if self.k > self.space.points:
+            raise DesignError(f"{self.k} categories need as many points; the space has {self.space.points}.")
+        if self.inside + self.outside != TOTAL:
+            raise DesignError("weights inside and outside must sum to 2^64.")
+
+    @property
+    def space(self) -> Space:
+        return Space(self.q, self.t)
+
+    @cached_property
+    def channel(self) -> HyperplaneChannel:
+        r, v = self.space.through, self.space.points
+        member, other = Fraction(self.inside, r * TOTAL), Fraction(self.outside, (v - r) * TOTAL)
+        return HyperplaneChannel(self.k, self.name, self.space, member, other)
+
+    @cached_property
+    def plan(self) -> HyperplanePlan:
+        r, v = self.space.through, self.space.points
+        return HyperplanePlan(self.inside, (self.q, self.t, r, v - r), self.space.tables)
+
+    @cached_property
+    def codec(self) -> HyperplaneCodec:
+        return HyperplaneCodec(self.categories, self.report_labels, self.channel)
+
+    def report_labels(self) -> list[Any]:
+        self.channel.refuse_large("report_labels()")
+        return self.codec.decode(np.arange(self.space.points))
+
+    def set_facts(self) -> SetFacts:
+        sizes = self.channel.set_sizes
+        a, b = self._inclusion
+        return SetFacts(int(sizes.min()), int(sizes.max()), a, b)
+
+    # Estimating.
+
+    @property
+    def _inclusion(self) -> tuple[Fraction, Fraction]:
+        r, pair = self.space.through, self.space.through_two
+        return r * self.channel.member, pair * self.channel.member + (r - pair) * self.channel.other
+
+    def inclusion_probabilities(self) -> tuple[float, float]:
+        """A and B: the chance that a report holds the true category, and that it holds a given other one."""
+        a, b = self._inclusion
+        return float(a), float(b)
+
+    @cached_property
+    def estimable(self) -> bool:
+        return self.channel.member != self.channel.other
+
+    def require_estimable(self) -> None:
+        if not self.estimable:
+            raise EstimationError(
+                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
+            )
+
+    @cached_property
+    def added_variance(self) -> float:
+        if not self.estimable:
+            return math.inf
+        a, b = self._inclusion
+        own, other = a * (1 - b) ** 2 + (1 - a) * b**2, b * (1 - b)
+        return float((own + (self.k - 1) * other) / (a - b) ** 2 - 1)
+
+    def scores(self, method: Method) -> Scores:
+        """Of inclusion counts, whatever the method: with every point a category they are the minimax estimator."""
+        self.require_estimable()
+        return HyperplaneScores(self.channel, self.inclusion_probabilities())
+
+    def estimator(self, method: Method) -> Matrix:
+        self.channel.refuse_large("the table of scores")
+        return self.scores(method).rows(np.arange(self.space.points)).T
+
+    def relative_rows(self, packed: Packed) -> Matrix:
+        held = self.space.holds(packed, self.k)
+        rows = np.where(held, float(self.channel.member), float(self.channel.other))
+        relative: Matrix = rows / rows.mean(axis=1, keepdims=True)
+        return relative
+
+    # Storage.
+
+    def stored_weights(self) -> dict[str, Any]:
+        return {"q": self.q, "t": self.t, "inside": str(self.inside), "outside": str(self.outside)}
+
+    @classmethod
+    def from_weights(cls, labels: list[Any], weights: dict[str, Any], **about: Any) -> Self:
+        q, t, inside, outside = stored.fields(weights, "q", "t", "inside", "outside")
+        return cls(as_labels(labels), q, t, stored.weight(inside), stored.weight(outside), **about)
+
+
+@dataclass(frozen=True, eq=False)
+class HyperplaneCodec(Codec):
+    """A report is the number of its hyperplane."""
+
+    channel: HyperplaneChannel
+
+    def decode(self, packed: Packed) -> list[Any]:
+        labels = np.array(self.categories, object)
+        space, k = self.channel.space, self.channel.k
+        return [frozenset(labels[space.holds(report, k)[0]].tolist()) for report in packed[:, None]]
+
+    def pack(self, report: Any) -> Packed:
+        members = frozenset(report)
+        places = {label: at for at, label in enumerate(self.categories)}
+        if members <= places.keys():
+            marked = np.zeros(self.channel.k)
+            marked[[places[label] for label in members]] = 1
+            found = np.rint(self.channel.over_points(marked)) == len(members)
+            same = np.flatnonzero(found & (self.channel.set_sizes == len(members)))
+            if len(same):
+                return self.pack_rows(same[:1])
+        raise ReportError("the report is not the set of categories on a hyperplane of this design.")
+
+    def first_impossible(self, packed: Packed) -> int:
+        wrong = packed >= self.channel.report_count()
+        return int(np.argmax(wrong)) if wrong.any() else -1
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        sums = cycle(self.channel.space)
+        whole = np.issubdtype(counts.dtype, np.integer)
+        return (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
+
+
+@dataclass(frozen=True)
+class HyperplaneScores(Scores):
+    """A category's score is ``(1 - B) / (A - B)`` in reports that hold it and ``-B / (A - B)`` in the others."""
+
+    channel: HyperplaneChannel
+    inclusion: tuple[float, float]
+
+    @property
+    def _pair(self) -> tuple[float, float]:
+        a, b = self.inclusion
+        return (1 - b) / (a - b), -b / (a - b)
+
+    def mean(self, counts: NDArray[Any]) -> Vector:
+        a, b = self.inclusion
+        sums = cycle(self.channel.space)
+        whole = np.issubdtype(counts.dtype, np.integer)
+        held = (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
+        estimate: Vector = (held / counts.sum() - b) / (a - b)
+        return estimate
+
+    def rows(self, packed: Packed) -> Matrix:
+        return np.where(self.channel.space.holds(packed, self.channel.k), *self._pair)
+
+    def extremes(self) -> tuple[float, float]:
+        low, high = sorted(self._pair)
+        return low, high
+
+    def second_moment(self, proportions: Vector) -> Matrix:
+        self.channel.refuse_large("the covariance")
+        scores = self.rows(np.arange(self.channel.report_count()))
+        moment: Matrix = (scores.T * self.channel.chances(proportions)) @ scores
+        return moment
+
+    def second_moment_diagonal(self, proportions: Vector) -> Vector:
+        intercept, slope = self.common_line()
+        return intercept * proportions.sum() + slope * proportions
+
+    def mean_squares(self) -> Matrix:
+        intercept, slope = self.common_line()
+        return intercept + slope * np.eye(self.channel.k)
+
+    def common_line(self) -> tuple[float, float]:
+        a, b = self.inclusion
+        return b * (1 - b) / (a - b) ** 2, (1 - 2 * b) / (a - b)
+
+    def holds_at(self, proportions: Vector) -> bool:
+        return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (self.channel.chances(proportions) >= 0).all())
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        intercept, slope = self.common_line()
+        ones = np.ones(self.channel.k)
+        return intercept * ones, slope * ones
+
+    def binomial(self) -> tuple[Vector, Vector]:
+        ones = np.ones(self.channel.k)
+        return self.inclusion[0] * ones, self.inclusion[1] * ones

@@ -1,0 +1,120 @@
+"""Compiled sampler of hyperplanes through a point or past it, without a list of either.
+
+Points and hyperplanes of a projective space are vectors whose first non-zero element is 1, numbered by how many zeros
+they begin with and then as numbers to the base q (`docs/sampling_format.md`). A truth x has its first non-zero element
+at the pivot. The hyperplanes through x are given by their other elements up to a common factor, so that the pivot's
+follows from an inner product of 0; each hyperplane past x has one multiple whose inner product with x is 1, and the other
+elements of that multiple are free. One pick therefore decides: exactly uniform, nothing to reject but the pick.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_U32, _TWO32 = np.uint64(32), np.uint64(1 << 32)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def times(a: Any, b: Any, exp: Array, log: Array) -> Any:
+    """The product of two elements of the field."""
+    return exp[log[a] + log[b]] if a != 0 and b != 0 else 0
+
+
+@njit(nogil=True, cache=True)
+def number_of(vector: Array, q: int, exp: Array, log: Array) -> Any:
+    """The number of the point that a vector, not all 0, is a multiple of."""
+    t = len(vector)
+    zeros, offset, size = 0, 0, 1
+    for _ in range(t - 1):
+        size *= q
+    while vector[zeros] == 0:
+        offset += size
+        size //= q
+        zeros += 1
+    scale = exp[q - 1 - log[vector[zeros]]]
+    number = 0
+    for at in range(zeros + 1, t):
+        number = number * q + times(vector[at], scale, exp, log)
+    return offset + number
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _vector_of(number: Any, q: int, size: Any, vector: Array, first: int, last: int, skipped: int) -> int:
+    """Write the point with this number into the elements ``first .. last - 1`` but the skipped one; where its 1 is.
+
+    ``size`` is the number of points that begin with a 1.
+    """
+    at = first
+    while True:
+        if at != skipped:
+            if number < size:
+                break
+            vector[at] = 0
+            number -= size
+            size //= q
+        at += 1
+    lead = at
+    vector[lead] = 1
+    _digits_of(number, q, vector, lead + 1, last, skipped)
+    return lead
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _digits_of(number: Any, q: int, vector: Array, first: int, last: int, skipped: int) -> None:
+    """Write a number to the base q, its last digit in the last element, into all elements but the skipped one."""
+    for at in range(last - 1, first - 1, -1):
+        if at != skipped:
+            vector[at] = number % q
+            number //= q
+
+
+@njit(nogil=True, cache=True)
+def hyperplanes(
+    truth: Array,
+    words: Array,
+    stride: int,
+    inside: Any,
+    shape: tuple[int, int, int, int],
+    exp: Array,
+    log: Array,
+    out: Array,
+    exhausted: Array,
+) -> None:
+    """A number below ``inside`` says that the hyperplane holds the truth; a pick says which one.
+
+    ``shape`` is q, t, and the numbers of hyperplanes through a point and past it.
+    """
+    q, t, through, past = shape
+    binary = q & (q - 1) == 0
+    x, y = np.zeros(t, np.int64), np.zeros(t, np.int64)
+    for i in range(len(truth)):
+        at = i * stride
+        held = (np.uint64(words[at]) | np.uint64(words[at + 1]) << _U32) < inside
+        among = np.uint64(through if held else past)
+        unfair = np.uint32(_TWO32 % among)
+        pick, found = np.uint64(0), False
+        for further in range(at + 2, at + stride):
+            product = np.uint64(words[further]) * among
+            if np.uint32(product) >= unfair:
+                pick, found = product >> _U32, True
+                break
+        exhausted[i] = not found
+        if not found:
+            continue
+        pivot = _vector_of(np.int64(truth[i]), q, past, x, 0, t, -1)
+        for before in range(pivot):
+            x[before] = 0
+        if held:
+            _vector_of(np.int64(pick), q, past // q, y, 0, t, pivot)
+        else:
+            _digits_of(np.int64(pick), q, y, 0, t, pivot)
+        inner = np.int64(0 if held else 1)
+        for coordinate in range(pivot + 1, t):
+            term = times(x[coordinate], y[coordinate], exp, log)
+            inner = inner ^ term if binary else inner - term
+        y[pivot] = inner if binary else inner % q
+        out[i] = number_of(y, q, exp, log)
