@@ -85,11 +85,11 @@ def check_thresholds(design: mw.Design) -> None:
     """The kernel's thresholds are the matrix to the last bit: no number of draws could show this.
 
     The first 64-bit number of a record chooses the outcome: a row of the matrix; for symmetric designs, a size with the
-    truth inside (first) or outside; for block designs, whether it is inside (first). Given each threshold and the
-    number before it, the kernel must change its outcome there.
+    truth inside (first) or outside; for blocks and hyperplanes, whether it is inside (first). Given each threshold and
+    the number before it, the kernel must change its outcome there.
     """
     labels, exact = design.report_labels(), design.matrix(exact=True)
-    in_order = isinstance(design, (mw.designs.SubsetDesign, mw.designs.BlockDesign))
+    in_order = isinstance(design, (mw.designs.SubsetDesign, mw.designs.BlockDesign, mw.designs.ProjectiveDesign))
     [total] = set(getattr(design.sampler, "totals", [SPAN]))
     for j, truth in enumerate(design.categories):
         outcomes = [_outcome(design, label, truth) for label in labels]
@@ -117,6 +117,8 @@ def check_thresholds(design: mw.Design) -> None:
 
 def _outcome(design: mw.Design, label: Any, truth: Any) -> Any:
     """What the first number of a record decides about a report; in the order in which the weights are laid out."""
+    if isinstance(design, mw.designs.ProjectiveDesign):
+        return truth not in design.members(label)
     members = label if isinstance(label, frozenset) else {label}
     if isinstance(design, mw.designs.BlockDesign):
         return truth not in members

@@ -137,7 +137,7 @@ def sampler(design: Design) -> str:
         if weights["sizes"] != [1]:
             return "sets"
         return "truth" if weights["outside"] == ["0"] else "one category"
-    return {"matrix": "rows", "conditional": "rows", "blocks": "blocks"}[kind]
+    return {"matrix": "rows", "conditional": "rows", "blocks": "blocks", "projective": "hyperplanes"}[kind]
 
 
 def one_category(design: Design, j: int, words: Words) -> int:
@@ -224,6 +224,68 @@ def blocks(design: Design, j: int, words: Words) -> int:
     return chosen[words.pick(len(chosen))]
 
 
+# By e, for fields with 2^e elements [9].
+MODULI = {2: 0x7, 3: 0xD, 4: 0x19, 5: 0x29, 6: 0x61, 7: 0xC1, 8: 0x171, 9: 0x221, 10: 0x481, 11: 0xA01, 12: 0x1941}
+
+
+def times(q: int, a: int, b: int) -> int:
+    """Product of two elements of the field [9]."""
+    if q == 2 or q % 2:
+        return a * b % q
+    e, product = q.bit_length() - 1, 0
+    for bit in range(e):
+        product ^= (a << bit) * (b >> bit & 1)
+    for bit in range(2 * e, e - 1, -1):
+        product ^= (MODULI[e] << bit - e) * (product >> bit & 1)
+    return product
+
+
+def minus(q: int, a: int, b: int) -> int:
+    """Difference of two elements of the field [9]."""
+    return (a - b) % q if q % 2 else a ^ b
+
+
+def point(q: int, dimensions: int, code: int) -> list[int]:
+    """Elements of the point with this code [9]."""
+    m = next(m for m in range(dimensions) if code < (q ** (m + 1) - 1) // (q - 1))
+    return [0] * (dimensions - 1 - m) + [1, *digits(q, m, code - (q**m - 1) // (q - 1))]
+
+
+def digits(q: int, count: int, value: int) -> list[int]:
+    """Digits to the base q, the highest first [9]."""
+    return [value // q**place % q for place in range(count - 1, -1, -1)]
+
+
+def code_of(q: int, elements: Sequence[int]) -> int:
+    """Code of the point that elements stand for [9]."""
+    first = next(element for element in elements if element)
+    inverse = next(element for element in range(1, q) if times(q, first, element) == 1)
+    scaled = [times(q, element, inverse) for element in elements]
+    after = scaled[scaled.index(1) + 1 :]
+    value = 0
+    for element in after:
+        value = value * q + element
+    return (q ** len(after) - 1) // (q - 1) + value
+
+
+def hyperplanes(design: Design, j: int, words: Words) -> int:
+    """Report a hyperplane through the truth, or one past it [9]."""
+    weights = design["weights"]
+    q, t = weights["q"], weights["t"]
+    x = point(q, t, j)
+    place = x.index(1)
+    held = words.number() < int(weights["inside"])
+    if held:
+        others = point(q, t - 1, words.pick((q ** (t - 1) - 1) // (q - 1)))
+    else:
+        others = digits(q, t - 1, words.pick(q ** (t - 1)))
+    y = [*others[:place], 0, *others[place:]]
+    y[place] = 0 if held else 1
+    for a, b in zip(x[place + 1 :], y[place + 1 :], strict=True):
+        y[place] = minus(q, y[place], times(q, a, b))
+    return code_of(q, y)
+
+
 def slot_width(design: Design) -> int:
     """How many words a record has in domain 0 of a seeded stream [6]."""
     weights, name = design["weights"], sampler(design)
@@ -254,6 +316,8 @@ def report_as_bytes(design: Design, j: int, words: Words) -> bytes:
         return sets(design, j, words).to_bytes(-(-k // 8), "little")
     if name == "rows":
         code, codes = rows(design, j, words), len(weights["rows" if design["kind"] == "matrix" else "subsets"])
+    elif name == "hyperplanes":
+        code, codes = hyperplanes(design, j, words), (weights["q"] ** weights["t"] - 1) // (weights["q"] - 1)
     elif name == "blocks":
         code, codes = blocks(design, j, words), len(weights["blocks"])
     else:

@@ -249,12 +249,34 @@ def products() -> list[dict[str, Any]]:
     ]
 
 
+def hyperplanes() -> list[dict[str, Any]]:
+    """Fields of prime and of binary order; all points categories, and some; codes of 1, 2 and 4 bytes."""
+    half, few = 1 << 63, tuple(range(5))
+    designs = [
+        mw.designs.projective(13, epsilon=1),
+        mw.designs.projective(["a", "b", "c"], gamma=Fraction(6, 5)),
+        mw.designs.projective(18, epsilon=1),
+        mw.designs.projective(90, epsilon=2),
+        mw.designs.projective(70, gamma=9),
+        *(mw.designs.ProjectiveDesign(few, q, t, half, half, name="few") for q, t in ((2, 17), (256, 3), (4096, 2))),
+        mw.designs.ProjectiveDesign(few, 8, 4, half, half, name="few"),
+    ]
+    cases = []
+    for i, design in enumerate(designs):
+        inside = number(design.inside)
+        rejected = [[ZERO, ZERO, ZERO], [ONES, ONES, ZERO, ZERO], [ONES, ONES, ONES], inside, number(design.inside - 1)]
+        cases.append(given(design, [*rejected, [ZERO, ZERO, *[ZERO] * 30]] if design.k < 100 else rejected, i))
+    cases += [seeded(design, 11, QUESTION, extended=0) for design in designs[:3]] + [keyed(designs[4], range(20))]
+    return cases + every_id(designs[0])
+
+
 FILES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "one_category": one_category,
     "sets": sets,
     "rows": rows,
     "blocks": blocks,
     "products": products,
+    "hyperplanes": hyperplanes,
 }
 
 

@@ -6,11 +6,13 @@ from maskwell.designs.kinds.blocks import BlockDesign, Embedding
 from maskwell.designs.kinds.conditional import ConditionalDesign
 from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.designs.kinds.product import ProductDesign, product
+from maskwell.designs.kinds.projective import ProjectiveDesign
 from maskwell.designs.kinds.subsets import SubsetDesign
 from maskwell.designs.named.binary import crosswise, forced_response, kuk, unrelated_question, warner
 from maskwell.designs.named.block import block
 from maskwell.designs.named.conditional import conditional, independent
 from maskwell.designs.named.matrices import average_secure, collapse, from_matrix
+from maskwell.designs.named.projective import projective
 from maskwell.designs.named.symmetric import (
     direct,
     gamma_diagonal,
@@ -33,6 +35,7 @@ __all__ = [
     "Entry",
     "MatrixDesign",
     "ProductDesign",
+    "ProjectiveDesign",
     "SubsetDesign",
     "average_secure",
     "block",
@@ -50,6 +53,7 @@ __all__ = [
     "minimax",
     "optimized_unary",
     "product",
+    "projective",
     "rappor",
     "trimmed_rappor",
     "uniform_subsets",

@@ -1,10 +1,11 @@
 """Compiled sampler of hyperplanes through a point or past it, without a list of either.
 
-Points and hyperplanes of a projective space are vectors whose first non-zero element is 1, numbered by how many zeros
-they begin with and then as numbers to the base q (`docs/sampling_format.md`). A truth x has its first non-zero element
-at the pivot. The hyperplanes through x are given by their other elements up to a common factor, so that the pivot's
-follows from an inner product of 0; each hyperplane past x has one multiple whose inner product with x is 1, and the other
-elements of that multiple are free. One pick therefore decides: exactly uniform, nothing to reject but the pick.
+Points and hyperplanes of a projective space are vectors whose first non-zero element is 1, numbered as numbers to the
+base q among those that begin with as many zeros, the most zeros first (`docs/sampling_format.md`). A truth x has its
+first non-zero element at the pivot. The hyperplanes through x are given by their other elements up to a common factor,
+so that the pivot's follows from an inner product of 0; each hyperplane past x has one multiple whose inner product with
+x is 1, and the other elements of that multiple are free. One pick therefore decides: exactly uniform, nothing to
+reject but the pick.
 """
 
 from typing import Any
@@ -27,46 +28,40 @@ def times(a: Any, b: Any, exp: Array, log: Array) -> Any:
 @njit(nogil=True, cache=True)
 def number_of(vector: Array, q: int, exp: Array, log: Array) -> Any:
     """The number of the point that a vector, not all 0, is a multiple of."""
-    t = len(vector)
-    zeros, offset, size = 0, 0, 1
-    for _ in range(t - 1):
-        size *= q
+    zeros = 0
     while vector[zeros] == 0:
-        offset += size
-        size //= q
         zeros += 1
     scale = exp[q - 1 - log[vector[zeros]]]
-    number = 0
-    for at in range(zeros + 1, t):
+    number, offset = 0, 0
+    for at in range(zeros + 1, len(vector)):
         number = number * q + times(vector[at], scale, exp, log)
+        offset = offset * q + 1  # 1 + q + ... : the points that begin with more zeros
     return offset + number
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _vector_of(number: Any, q: int, size: Any, vector: Array, first: int, last: int, skipped: int) -> int:
-    """Write the point with this number into the elements ``first .. last - 1`` but the skipped one; where its 1 is.
-
-    ``size`` is the number of points that begin with a 1.
-    """
-    at = first
-    while True:
-        if at != skipped:
-            if number < size:
-                break
-            vector[at] = 0
-            number -= size
-            size //= q
-        at += 1
-    lead = at
-    vector[lead] = 1
-    _digits_of(number, q, vector, lead + 1, last, skipped)
-    return lead
+def _vector_of(number: Any, q: int, vector: Array, skipped: int) -> int:
+    """Write the point with this number into all elements but the skipped one; where its 1 is."""
+    size, at = 1, len(vector) - 1
+    if at == skipped:
+        at -= 1
+    while number >= size:
+        number -= size
+        size *= q
+        at -= 1
+        if at == skipped:
+            at -= 1
+    for before in range(at):
+        vector[before] = 0
+    vector[at] = 1
+    _digits_of(number, q, vector, at + 1, skipped)
+    return at
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _digits_of(number: Any, q: int, vector: Array, first: int, last: int, skipped: int) -> None:
+def _digits_of(number: Any, q: int, vector: Array, first: int, skipped: int) -> None:
     """Write a number to the base q, its last digit in the last element, into all elements but the skipped one."""
-    for at in range(last - 1, first - 1, -1):
+    for at in range(len(vector) - 1, first - 1, -1):
         if at != skipped:
             vector[at] = number % q
             number //= q
@@ -105,13 +100,11 @@ def hyperplanes(
         exhausted[i] = not found
         if not found:
             continue
-        pivot = _vector_of(np.int64(truth[i]), q, past, x, 0, t, -1)
-        for before in range(pivot):
-            x[before] = 0
+        pivot = _vector_of(np.int64(truth[i]), q, x, -1)
         if held:
-            _vector_of(np.int64(pick), q, past // q, y, 0, t, pivot)
+            _vector_of(np.int64(pick), q, y, pivot)
         else:
-            _digits_of(np.int64(pick), q, y, 0, t, pivot)
+            _digits_of(np.int64(pick), q, y, 0, pivot)
         inner = np.int64(0 if held else 1)
         for coordinate in range(pivot + 1, t):
             term = times(x[coordinate], y[coordinate], exp, log)

@@ -251,6 +251,28 @@ class BlockSampler:
             blocks(truth, words, stride, self.n_inside, np.uint64(self.inside), self.table, out, exhausted)
 
 
+@dataclass(frozen=True, eq=False)
+class HyperplaneSampler:
+    """One of the hyperplanes through the truth with probability ``inside / 2^64``, else one of those past it.
+
+    ``shape`` is q, t and how many hyperplanes pass through a point and past it; ``tables`` are the powers of a
+    generator of the field, twice over, and the logarithms of its elements.
+    """
+
+    inside: int
+    shape: tuple[int, int, int, int]
+    tables: tuple[NDArray[np.int64], NDArray[np.int64]]
+    width = 3
+
+    def empty(self, n: int) -> Packed:
+        return np.empty(n, code_type(self.shape[2] + self.shape[3]))
+
+    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.projective_kernels import hyperplanes
+
+        hyperplanes(truth, words, stride, np.uint64(self.inside), self.shape, *self.tables, out, exhausted)
+
+
 def worker_count(n: int) -> int:
     """Threads worth starting for ``n`` records."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
 """The channel of hyperplanes in closed form: no table, however many categories there are.
 
-A hyperplane has the chance ``member`` for each of the ``r`` truths... that it holds and ``other`` for the rest. Truths are the
-first k points of the space. Sums over the points of every hyperplane, which a prior or the sets' sizes need, are one
+A hyperplane has the chance ``member`` for each truth that it holds and ``other`` for the rest; truths are the first k
+points of the space. Sums over the points of every hyperplane, which a prior or the sets' sizes need, are one
 cyclic convolution (``geometry.cycle``).
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.channels.base import Channel
+from maskwell.designs.channels.capacity import capacity
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation
 from maskwell.designs.channels.leakage import Enclosure, Leakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
@@ -25,8 +26,8 @@ from maskwell.designs.channels.rows import Exposure, RowClass
 from maskwell.designs.geometry.cycle import cycle
 from maskwell.designs.geometry.space import Space
 
-_ROUNDS = 40  # of the search for the capacity; the limits hold after any number of them
-_CLOSE = 1e-9
+_TABLE_CELLS = 100_000
+_ROUNDS, _CLOSE = 20, 1e-5  # of the search for the capacity without a table; its limits hold after any round
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,8 @@ class HyperplaneChannel(Channel):
         return self.space.points
 
     def exact(self) -> Exact:
-        return np.asarray(np.where(self.space.incidence(self.k), self.member, self.other), object)
+        chances = np.array([self.other, self.member], object)
+        return np.asarray(chances[self.space.incidence(self.k).astype(np.intp)])
 
     @cached_property
     def floats(self) -> Matrix:
@@ -60,7 +62,8 @@ class HyperplaneChannel(Channel):
 
     def chances(self, proportions: Vector) -> Vector:
         """Of each report, in a population with these proportions."""
-        return float(self.other) * proportions.sum() + float(self.member - self.other) * self.over_points(proportions)
+        other, step = float(self.other), float(self.member - self.other)
+        return np.asarray(other * proportions.sum() + step * self.over_points(proportions))
 
     @cached_property
     def set_sizes(self) -> NDArray[np.int64]:
@@ -100,16 +103,17 @@ class HyperplaneChannel(Channel):
         if self.k == self.space.points:
             return 0
         silent = (self.set_sizes == 0) | (self.set_sizes == self.k)
-        # Hyperplanes are told apart by sums over their truths of numbers that no two small sets share by accident.
+        # Told apart by sums over their truths: 60 bits, which two of 2^26 different sets share by accident once in 500.
         marks = np.stack([self.set_sizes, *(np.rint(self.over_points(m)) for m in self._marks)], axis=1)[~silent]
         return max(0, int(silent.sum()) - 1) + len(marks) - len(np.unique(marks, axis=0))
 
     @property
     def _marks(self) -> Iterator[Vector]:
-        """Numbers below 2^20 for each truth, thrice: multiples of irrational numbers, cut off."""
-        every = np.arange(1, self.k + 1, dtype=np.float64)
-        for root in (2, 3, 5):
-            yield np.floor((every * math.sqrt(root)) % 1 * (1 << 20))
+        """Three numbers below 2^20 for each truth, from a mixed product: anything linear would add up to the same."""
+        mixed = np.arange(1, self.k + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ mixed >> np.uint64(31)) * np.uint64(0xBF58476D1CE4E5B9)
+        for shift in (0, 20, 40):
+            yield (mixed >> np.uint64(shift) & np.uint64((1 << 20) - 1)).astype(np.float64)
 
     # The matrix as a linear map: P'P has the same diagonal entries, and the same others.
 
@@ -145,7 +149,9 @@ class HyperplaneChannel(Channel):
         for row in self.row_classes():
             chance = row.rows * float(self.other * (self.k - row.at) + self.member * row.at) / self.k
             # One unit of weight more inside would be above what was asked: as near as integers come.
-            deviation = 0.0 if row.parity == self.parity and self._as_near(Fraction(parity)) else float(1 - row.parity / parity)
+            deviation = (
+                0.0 if row.parity == self.parity and self._as_near(Fraction(parity)) else float(1 - row.parity / parity)
+            )
             yield ParityDeviation(row.at, deviation, float(row.parity), chance, 2)
 
     def _as_near(self, parity: Fraction) -> bool:
@@ -221,8 +227,13 @@ class HyperplaneLeakage:
         return space.through * m * math.log2(m) + (space.points - space.through) * o * math.log2(o)
 
     def capacity(self) -> Enclosure:
-        """By Blahut and Arimoto's steps; with every point a truth all of them are alike, and the first one ends it."""
+        """By Blahut and Arimoto's steps, on the table where there can be one.
+
+        With every point a truth all of them are alike, and with many truths nearly so: the first step ends it.
+        """
         channel = self.channel
+        if channel.report_count() * channel.k <= _TABLE_CELLS:
+            return Enclosure(*capacity(channel.floats))
         m, o = float(channel.member), float(channel.other)
         prior = np.full(channel.k, 1 / channel.k)
         for _ in range(_ROUNDS):

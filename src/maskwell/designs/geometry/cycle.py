@@ -2,7 +2,7 @@
 
 The field with q^t elements has an α whose powers meet every point once before they come back to the first. With a
 linear recurrence ``s`` of α's polynomial, point i of that order has the coordinates of ``α^i``, hyperplane j the vector
-``(s_j, ..., s_{j+t-1})``, and their inner product is ``s_{i+j}`` (Singer 1938). So "which hyperplanes hold which points" is
+``(s_j, ..., s_{j+t-1})``, and their inner product is ``s_{i+j}`` (Singer 1938). Which hyperplanes hold which points is
 one pattern of zeros, shifted; the sums of counts over the hyperplanes through each point are a correlation with that
 pattern, v log v operations by fast Fourier transforms, whatever q is.
 """

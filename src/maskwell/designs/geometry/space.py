@@ -2,8 +2,9 @@
 
 With q elements in the field and t dimensions there are ``v = (q^t - 1) / (q - 1)`` points: vectors of t elements whose
 first non-zero one is 1. A hyperplane is such a vector too, and holds the points whose inner product with it is 0:
-``r`` of them, and ``pair`` of those that hold one point hold another one too. Points are numbered by how many zeros they
-begin with and then as numbers to the base q: (1, 0, 0), (1, 0, 1), ..., (0, 1, 0), ..., (0, 0, 1).
+``r`` of them. Points are numbered as numbers to the base q among those that begin with as many zeros, the most zeros
+first: (0, 0, 1), (0, 1, 0), (0, 1, 1), ..., (1, 0, 0), .... With more points than the next smaller space has, every
+hyperplane then holds some of them and not all.
 """
 
 import math
@@ -14,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.finite_fields import Elements, field
+from maskwell.designs.blocks.finite_fields import Elements, field
 
-LARGEST_ORDER = 1 << 16
+LARGEST_ORDER, LARGEST_BINARY_ORDER = 65521, 4096
 
 Vectors = NDArray[np.int64]
 
@@ -37,32 +38,28 @@ class Space:
     @property
     def points(self) -> int:
         """v, the points, and the hyperplanes."""
-        return (self.q**self.t - 1) // (self.q - 1)
+        return int((self.q**self.t - 1) // (self.q - 1))
 
     @property
     def through(self) -> int:
         """r, the hyperplanes through a point, and the points of a hyperplane."""
-        return (self.q ** (self.t - 1) - 1) // (self.q - 1)
+        return Space(self.q, self.t - 1).points
 
     @property
     def through_two(self) -> int:
         """λ, the hyperplanes through two points."""
-        return (self.q ** (self.t - 2) - 1) // (self.q - 1)
+        return Space(self.q, self.t - 2).points
 
     def vectors(self, points: Any) -> Vectors:
         """The coordinates of points, a row each."""
-        left = np.array(points, np.int64)
-        rows = np.zeros((*left.shape, self.t), np.int64)
-        pending = np.ones(left.shape, np.bool_)
-        for zeros in range(self.t):
-            size = self.q ** (self.t - 1 - zeros)
-            here = pending & (left < size)
-            rows[here, zeros] = 1
-            rest = left[here]
-            for at in range(self.t - 1, zeros, -1):
-                rest, rows[here, at] = np.divmod(rest, self.q)
-            left = np.where(pending & ~here, left - size, left)
-            pending &= ~here
+        numbers = np.asarray(points, np.int64)
+        free = np.searchsorted(self._offsets, numbers, side="right") - 1  # coordinates after the leading 1
+        rest = numbers - self._offsets[free]
+        rows = np.zeros((*numbers.shape, self.t), np.int64)
+        for at in range(self.t - 1, -1, -1):
+            after = self.t - 1 - at
+            rows[..., at] = np.where(after < free, rest % self.q, after == free)
+            rest = rest // self.q
         return rows
 
     def numbers(self, vectors: Vectors) -> NDArray[np.int64]:
@@ -71,11 +68,14 @@ class Space:
         lead = np.take_along_axis(vectors, zeros[..., None], axis=-1)
         powers, logarithms = self.tables
         scaled = self._times(vectors, powers[self.q - 1 - logarithms[lead]])
-        sizes = self.q ** np.arange(self.t - 1, -1, -1, dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        # As a number to the base q the vector begins with its 1, which the offset already counts.
-        number: NDArray[np.int64] = scaled @ sizes - sizes[zeros] + offsets[zeros]
-        return number
+        places = self.q ** np.arange(self.t - 1, -1, -1, dtype=np.int64)
+        # As a number to the base q the vector begins with its 1, which the offset stands for.
+        return np.asarray(scaled @ places - places[zeros] + self._offsets[self.t - 1 - zeros])
+
+    @cached_property
+    def _offsets(self) -> Elements:
+        """The first number with so many coordinates after the leading 1."""
+        return np.array([(self.q**free - 1) // (self.q - 1) for free in range(self.t)], np.int64)
 
     def incidence(self, k: int) -> NDArray[np.bool_]:
         """Hyperplane by hyperplane, which of the first k points it holds; only where that is small."""
@@ -103,5 +103,10 @@ class Space:
 
 
 def is_order(q: int) -> bool:
-    """Whether q is a prime or a power of two within limits, so that elements are added in one operation."""
-    return 2 <= q <= LARGEST_ORDER and (q & (q - 1) == 0 or all(q % d for d in range(2, math.isqrt(q) + 1)))
+    """Whether q is a prime or a power of two within limits.
+
+    Other prime powers would do as well, but their elements are not added in one operation, and a neighbour is as good.
+    """
+    if q & (q - 1) == 0:
+        return 2 <= q <= LARGEST_BINARY_ORDER
+    return 2 < q <= LARGEST_ORDER and all(q % divisor for divisor in range(2, math.isqrt(q) + 1))

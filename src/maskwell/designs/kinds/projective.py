@@ -9,6 +9,7 @@ with the same share of categories in a report and a report of log2 v bits (feldm
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,9 +27,10 @@ from maskwell.designs.geometry.space import Space, is_order
 from maskwell.designs.scores import SUM_TOLERANCE
 from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError, EstimationError, ReportError
-from maskwell.sampling.plans import TOTAL, HyperplanePlan, Packed, code_type
-from maskwell.tables.labels import as_labels
+from maskwell.sampling.samplers import TOTAL, HyperplaneSampler, Packed
+from maskwell.tables.labels import Label, as_labels
 
+_LABEL = re.compile("h(0|[1-9][0-9]{0,9})")
 MOST_POINTS = 1 << 26  # 64 million: sums over hyperplanes are exact up to there
 
 
@@ -48,7 +50,7 @@ class ProjectiveDesign(Design):
         stored.integers((self.q, self.t), "q and t", 2)
         stored.integers((self.inside, self.outside), "weights inside and outside", 1)
         if not is_order(self.q):
-            raise DesignError(f"q must be a prime or a power of 2, from 2 to 65536; got {self.q}.")
+            raise DesignError(f"q must be a prime up to 65521 or a power of 2 up to 4096; got {self.q}.")
         if self.t > 64 or self.space.points > MOST_POINTS:
             raise DesignError(f"a space of order {self.q} and dimension {self.t} has more than {MOST_POINTS} points.")
         if self.k > self.space.points:
@@ -67,17 +69,29 @@ class ProjectiveDesign(Design):
         return HyperplaneChannel(self.k, self.name, self.space, member, other)
 
     @cached_property
-    def plan(self) -> HyperplanePlan:
+    def sampler(self) -> HyperplaneSampler:
         r, v = self.space.through, self.space.points
-        return HyperplanePlan(self.inside, (self.q, self.t, r, v - r), self.space.tables)
+        return HyperplaneSampler(self.inside, (self.q, self.t, r, v - r), self.space.tables)
 
     @cached_property
     def codec(self) -> HyperplaneCodec:
         return HyperplaneCodec(self.categories, self.report_labels, self.channel)
 
     def report_labels(self) -> list[Any]:
-        self.channel.refuse_large("report_labels()")
         return self.codec.decode(np.arange(self.space.points))
+
+    def members(self, report: str) -> list[Label]:
+        """The categories that a report holds.
+
+        >>> from maskwell.designs import projective
+        >>> projective(7, gamma=1.5).members("h0")
+        [1, 3, 5]
+        """
+        held = self.space.holds(self.codec.pack(report), self.k)[0]
+        return [self.categories[at] for at in np.flatnonzero(held)]
+
+    def truthful_rows(self) -> list[int] | None:
+        return None
 
     def set_facts(self) -> SetFacts:
         sizes = self.channel.set_sizes
@@ -142,26 +156,20 @@ class ProjectiveDesign(Design):
 
 @dataclass(frozen=True, eq=False)
 class HyperplaneCodec(Codec):
-    """A report is the number of its hyperplane."""
+    """A report is the number of its hyperplane, shown as h and the number: its members may be hundreds of thousands."""
 
     channel: HyperplaneChannel
 
     def decode(self, packed: Packed) -> list[Any]:
-        labels = np.array(self.categories, object)
-        space, k = self.channel.space, self.channel.k
-        return [frozenset(labels[space.holds(report, k)[0]].tolist()) for report in packed[:, None]]
+        return [f"h{number}" for number in packed.tolist()]
 
     def pack(self, report: Any) -> Packed:
-        members = frozenset(report)
-        places = {label: at for at, label in enumerate(self.categories)}
-        if members <= places.keys():
-            marked = np.zeros(self.channel.k)
-            marked[[places[label] for label in members]] = 1
-            found = np.rint(self.channel.over_points(marked)) == len(members)
-            same = np.flatnonzero(found & (self.channel.set_sizes == len(members)))
-            if len(same):
-                return self.pack_rows(same[:1])
-        raise ReportError("the report is not the set of categories on a hyperplane of this design.")
+        number = report[1:] if isinstance(report, str) and _LABEL.fullmatch(report) else ""
+        if not number or int(number) >= self.channel.report_count():
+            raise ReportError(
+                f"report {report!r} must be h0 to h{self.channel.report_count() - 1}, a hyperplane's number."
+            )
+        return self.pack_rows(np.array([int(number)]))
 
     def first_impossible(self, packed: Packed) -> int:
         wrong = packed >= self.channel.report_count()
@@ -208,7 +216,7 @@ class HyperplaneScores(Scores):
 
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         intercept, slope = self.common_line()
-        return intercept * proportions.sum() + slope * proportions
+        return np.asarray(intercept * proportions.sum() + slope * proportions)
 
     def mean_squares(self) -> Matrix:
         intercept, slope = self.common_line()
