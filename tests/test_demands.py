@@ -1,7 +1,9 @@
 """Demands: their bounds against closed forms, their verdicts at the last bit, their errors."""
 
+import itertools
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +23,7 @@ from maskwell.demands import (
     InformationPrivacy,
     LocalDiversity,
     RhoPrivacy,
+    breach_bound,
     demand_from_dict,
 )
 from maskwell.errors import DemandError
@@ -405,3 +408,45 @@ def test_a_bound_of_one_is_a_number():
     with pytest.raises(DemandError, match="bool"):
         demand_from_dict({"kind": "information", "parity_bound": True})
     assert demand_from_dict({"kind": "information", "parity_bound": 1}).parity_bound == 1
+
+
+def test_the_constants_of_the_bound_follow_from_the_arithmetic():
+    """How deep a curve is followed, and from how near an end it is extrapolated, in mpmath beside the doubles."""
+    with mp.workdps(50):
+        deepest = mp.exp(breach_bound._DEEPEST)
+        assert mpf(sys.float_info.min) * 2**26 <= deepest < mpf(sys.float_info.min) * 2**28
+        assert math.exp(breach_bound._DEEPEST) / 2**26 == float(deepest / 2**26)  # with all its bits
+        nearest = 1 - mpf(2) ** -breach_bound._NEAREST
+        assert mpf(math.nextafter(1, 0)) == nearest
+        # Four powers removed from q, 2q, ..., 16q leave 2^10 q^5 of the fifth coefficient.
+        q = mpf(breach_bound._NEAR) / 2 ** (breach_bound._RUNGS - 1)
+        table = [(2**i * q) ** 5 for i in range(breach_bound._RUNGS)]
+        for power in range(1, 5):
+            table = [(2**power * a - b) / (2**power - 1) for a, b in itertools.pairwise(table)]
+        assert abs(table[0]) == pytest.approx(float(2**10 * q**5), rel=1e-12)
+        assert 100 * abs(table[0]) <= breach_bound._TOLERANCE
+
+
+@pytest.mark.parametrize("slope", [0.5, 1, 2, 3, 4])
+def test_a_series_is_followed_to_its_limit(slope):
+    """g = log 5 + (e^(slope q) - 1), whose fifth coefficient is slope^5/120, at the distances of the ladder."""
+    q = breach_bound._NEAR / 2.0 ** np.arange(breach_bound._RUNGS - 1, -1, -1)
+    found = breach_bound._limit(math.log(5) + np.expm1(slope * q), 1e-15)
+    assert 0 <= math.log(5) - found <= 1e-9
+
+
+@pytest.mark.parametrize("c", [Fraction(1, 4), 1, 5, 60])
+@pytest.mark.parametrize("slope", [0, 1, 2, 3])
+def test_a_limit_at_one_is_reached_through_a_series(c, slope):
+    """With 1 - h = (1 - a) / (1 + c a e^(slope (1 - a))) the ratio is 1 + c e^(slope (1 - a)): its infimum is 1 + c."""
+
+    def upper(a):
+        return 1 - (1 - a) / (1 + float(c) * a * math.exp(slope * (1 - a)))
+
+    with mp.workdps(40):
+        exact = mpf(c.numerator) / c.denominator
+        for a in (mpf("1e-9"), mpf("0.5"), 1 - mpf("1e-9")):
+            factor = exact * mp.exp(slope * (1 - a))
+            h = 1 - (1 - a) / (1 + factor * a)
+            assert mp.almosteq((1 - a) / a * h / (1 - h), 1 + factor, mpf("1e-25"))
+    assert_bound(1 + c, lambda a: 0.0, upper, within=1e-8)

@@ -4,6 +4,7 @@ See ``InformationPrivacy`` for the formula and for what is assumed of the curves
 """
 
 import math
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import TypeAlias
@@ -19,7 +20,19 @@ _Floats: TypeAlias = NDArray[np.float64]
 _ROUNDING = 2.0**-51  # four units in the last place of a number near 1
 _TOLERANCE = 1e-10
 _MOST_POINTS = 100_000
+
+# How near 0 a curve is followed, as a logarithm: 26 powers of two above the smallest number that doubles hold with all
+# their bits. So a curve keeps its relative accuracy there down to a / 2^26, far below what any bound up to 200 needs.
+_DEEPEST = math.ceil(math.log(sys.float_info.min * 2.0**26))  # -690
+
+# Near 1 the nearest double is at a distance of 2^-53, and round-off hides the curve before. So g is extrapolated from
+# its values at distances q, 2q, …, 64q of the end: seven, from which four powers of q can be removed while two
+# differences are left to judge by. What is then left is the coefficient of q^5 times 2^(0+1+2+3+4) q^5. In units in
+# which the curve's own distance from its end is 64q = 1/16 at most, that is 2^-40 of the coefficient: within the
+# tolerance for coefficients up to a hundred. Where a curve never comes so near, the last seven distances must do.
 _RUNGS = 7
+_NEAREST = sys.float_info.mant_dig  # 53
+_NEAR = 1 / 16
 
 
 class BreachCurveBound:
@@ -88,7 +101,7 @@ class BreachCurveBound:
     def _piece(self, start: float, stop: float, edge: float) -> float:
         """A lower bound between two jumps; ``edge`` is where g is smallest if the curve is flat."""
         ends = _logit(np.array([start, stop]))
-        deep, main = np.arange(-690, -12, 0.5), np.arange(-12, 27, 1 / 256)
+        deep, main = np.arange(_DEEPEST, -12, 0.5), np.arange(-12, 27, 1 / 256)
         grid = _expit(np.concatenate([deep, main, np.linspace(ends[0], ends[1], 65)]))
         a = np.unique(np.concatenate([[start, stop], grid[(start < grid) & (grid < stop)]]))
         a = a if self.up else a[::-1]
@@ -111,7 +124,7 @@ class BreachCurveBound:
     def _tail_at_zero(self, gap: float) -> tuple[float, float]:
         if not self.fine:
             return self._ladder(gap, at_one=False)
-        a = np.exp(np.array([-690.0, -345.0]))
+        a = np.exp(np.array([_DEEPEST, _DEEPEST / 2]))
         g = self.excess(a, self.values(a))
         if not g[0] < math.inf:
             return float(a[0]), math.inf
@@ -121,9 +134,9 @@ class BreachCurveBound:
     def _ladder(self, gap: float, at_one: bool) -> tuple[float, float]:
         """Where to stop short of an end, and a lower bound for the rest, from distances that halve."""
         rung = max(5, math.floor(-math.log2(gap)) + 1)
-        while rung < 46 and self._distance(rung, at_one) > 1 / 16:
+        while rung < _NEAREST - _RUNGS and self._distance(rung, at_one) > _NEAR:
             rung += 1
-        steps: _Floats = np.ldexp(1.0, -np.arange(53, rung - 1, -1))
+        steps: _Floats = np.ldexp(1.0, -np.arange(_NEAREST, rung - 1, -1))
         a = 1 - steps if at_one else steps
         v = self.values(a)
         g, low, high = (self.excess(a, v, slack) for slack in (0, -1, 1))

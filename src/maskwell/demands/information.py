@@ -1,6 +1,7 @@
 """Information privacy: two curves that say how far a belief may move, turned into a bound on parity."""
 
 import math
+import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,7 +12,9 @@ from maskwell.demands.kinds import ParityDemand, shown_number
 from maskwell.errors import DemandError
 from maskwell.limits import MOST_BREAKPOINTS
 
+# Logarithms up to 710 are computed to within a few units in the last place, together less than 1e-12.
 _NUDGE = 1e-10
+_LARGEST_EXPONENT = math.floor(math.log(sys.float_info.max))  # 709
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class InformationPrivacy(ParityDemand):
         excess = min(
             BreachCurveBound(self.upper, "upper").infimum(edges), BreachCurveBound(self.lower, "lower").infimum(edges)
         )
-        bound = math.inf if excess == math.inf else max(1.0, math.exp(min(excess, 709)) * (1 - _NUDGE))
+        bound = math.inf if excess == math.inf else max(1.0, math.exp(min(excess, _LARGEST_EXPONENT)) * (1 - _NUDGE))
         object.__setattr__(self, "_bound", bound)
 
     def exact_bound(self) -> Fraction | float:
