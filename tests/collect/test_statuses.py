@@ -16,6 +16,7 @@ from tests.collect.servers import Server, server
 from tests.collect.surveys import DRUGS, INCOME, Survey, bearer, document, published, submission
 
 JSON = {"Content-Type": "application/json"}
+UUID = "123e4567-e89b-42d3-a456-426614174000"
 
 
 def test_a_survey_is_published_with_its_designs(survey: Survey) -> None:
@@ -81,7 +82,7 @@ def test_an_impossible_report_is_422_and_not_stored(survey: Survey, reports: Any
     assert survey.received == 0
 
 
-@pytest.mark.parametrize("identity", ["", "x", 7, None, str(uuid.uuid4())[:-1], uuid.uuid4().hex, "é" * 36])
+@pytest.mark.parametrize("identity", ["", "x", 7, None, UUID[:-1], UUID.replace("-", ""), "é" * 36])
 def test_a_wrong_id_is_422(survey: Survey, identity: Any) -> None:
     assert survey.submit({**submission(), "submission": identity}).status_code == 422
 
