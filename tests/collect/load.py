@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from maskwell.collect.submissions import wire_reports
+from maskwell.collect.surveys.submissions import wire_reports
 from maskwell.designs import Design
 
 

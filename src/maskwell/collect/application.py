@@ -9,18 +9,18 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from maskwell.collect import api, sign_in, upkeep
-from maskwell.collect.assets import Assets
-from maskwell.collect.errors import answer_errors
-from maskwell.collect.metrics import Metrics
-from maskwell.collect.middleware import EveryRequest
+from maskwell.collect.http import api, sign_in, upkeep
+from maskwell.collect.http.assets import Assets
+from maskwell.collect.http.errors import answer_errors
+from maskwell.collect.http.metrics import Metrics
+from maskwell.collect.http.middleware import EveryRequest
+from maskwell.collect.http.submitting import Submitting
 from maskwell.collect.respond import routes as respond
 from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database
 from maskwell.collect.studio import routes as studio
-from maskwell.collect.submitting import Submitting
-from maskwell.collect.tallies import Tallies
+from maskwell.collect.surveys.tallies import Tallies
 
 FOLDER = Path(__file__).parent
 

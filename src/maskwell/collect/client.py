@@ -61,7 +61,7 @@ class Client:
     @staticmethod
     def mask(survey: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
         """The reports of one person's answers, by question; a question without an answer has the report None."""
-        from maskwell.collect.submissions import wire_reports
+        from maskwell.collect.surveys.submissions import wire_reports
 
         unknown = answers.keys() - {question["name"] for question in survey["questions"]}
         if unknown:

@@ -18,8 +18,8 @@ from maskwell.collect.store import Database, Writer
 from maskwell.collect.store.database import SurveyRow
 from maskwell.collect.store.tables import service as service_table
 from maskwell.collect.store.tables import surveys as surveys_table
-from maskwell.collect.submissions import Layout
-from maskwell.collect.surveys import State, Survey, read_survey
+from maskwell.collect.surveys.document import State, Survey, read_survey
+from maskwell.collect.surveys.submissions import Layout
 
 _ADMINISTRATOR = "administrator_hash"
 _MOST_LOADED = 200

@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from maskwell.collect.store.database import Database, StoreError
 from maskwell.collect.store.tables import days, submissions, surveys
-from maskwell.collect.submissions import Submission
+from maskwell.collect.surveys.submissions import Submission
 from maskwell.errors import MaskwellError
 
 R = TypeVar("R")

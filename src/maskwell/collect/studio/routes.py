@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from maskwell.collect.service import Service
-from maskwell.collect.tallies import Tallies
+from maskwell.collect.surveys.tallies import Tallies
 
 
 def routes(service: Service, tallies: Tallies) -> APIRouter:

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from maskwell.collect.access import SURVEY_ID
-from maskwell.collect.answers import Refusal, json_body
-from maskwell.collect.errors import error_answer
+from maskwell.collect.http.answers import Refusal, json_body
+from maskwell.collect.http.errors import error_answer
 from maskwell.collect.service import Published, Service
 from maskwell.collect.store.writer import Outcome
-from maskwell.collect.submissions import SubmissionError, read_submission
+from maskwell.collect.surveys.submissions import SubmissionError, read_submission
 
 ROUTE = "/api/surveys/{survey}/submissions"
 _PATH = re.compile(f"/api/surveys/({SURVEY_ID.pattern})/submissions")

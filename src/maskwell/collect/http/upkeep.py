@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from maskwell.collect.answers import json_answer
-from maskwell.collect.metrics import Metrics
+from maskwell.collect.http.answers import json_answer
+from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.service import Service
 
 

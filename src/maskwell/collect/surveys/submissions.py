@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.collect.surveys import Survey
+from maskwell.collect.surveys.document import Survey
 from maskwell.designs.base import Design
 from maskwell.errors import MaskwellError
 from maskwell.reports import Reports

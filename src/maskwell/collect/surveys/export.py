@@ -16,8 +16,8 @@ from typing import IO, Literal
 
 import numpy as np
 
-from maskwell.collect.answers import Refusal
 from maskwell.collect.service import Published, Service, today
+from maskwell.collect.surveys.tallies import TooFew
 from maskwell.designs.storage import to_document
 from maskwell.plain_text import visible
 from maskwell.release.rows import random_order
@@ -30,11 +30,10 @@ _SAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 def export(service: Service, published: Published, kind: Format) -> IO[bytes]:
-    """The archive as a temporary file, at its start; 409 before there is a whole batch."""
+    """The archive as a temporary file, at its start; an error before there is a whole batch."""
     batches = service.batches(published)
     if not batches:
-        least = published.survey.least_batch
-        raise Refusal(409, f"nothing is exported before {least} submissions are there.")
+        raise TooFew(published.survey.least_batch)
     pages = service.database.packed_reports(published.id, 0, batches)
     table = np.concatenate([published.layout.table(page) for page in pages])
     shuffled = table[random_order(len(table), None, None, None)]

@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from maskwell.collect.access import SURVEY_ID, bearer
-from maskwell.collect.answers import Refusal, json_answer, json_body
-from maskwell.collect.estimates import estimates as survey_estimates
-from maskwell.collect.export import Format
-from maskwell.collect.export import export as survey_export
+from maskwell.collect.http.answers import Refusal, json_answer, json_body
+from maskwell.collect.http.submitting import Submitting, found_survey
 from maskwell.collect.service import Published, Service
-from maskwell.collect.submitting import Submitting, found_survey
-from maskwell.collect.surveys import SurveyError
-from maskwell.collect.tallies import Tallies
+from maskwell.collect.surveys.document import SurveyError
+from maskwell.collect.surveys.estimates import estimates as survey_estimates
+from maskwell.collect.surveys.export import Format
+from maskwell.collect.surveys.export import export as survey_export
+from maskwell.collect.surveys.tallies import Tallies
 
 COOKIE = "maskwell_session"
 SurveyId = Annotated[str, Path(pattern=f"^{SURVEY_ID.pattern}$", description="The id of a survey.")]

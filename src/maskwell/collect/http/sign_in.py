@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from maskwell.collect.access import bearer
-from maskwell.collect.answers import Refusal, json_answer, json_body
-from maskwell.collect.api import COOKIE, failed_token, refuse_many_failures
+from maskwell.collect.http.answers import Refusal, json_answer, json_body
+from maskwell.collect.http.api import COOKIE, failed_token, refuse_many_failures
 from maskwell.collect.service import Service
 
 _MOST_BYTES = 1000

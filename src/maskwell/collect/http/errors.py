@@ -8,8 +8,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from maskwell.collect.answers import Refusal, json_answer
+from maskwell.collect.http.answers import Refusal, json_answer
 from maskwell.collect.store import Busy, NotStored
+from maskwell.collect.surveys.tallies import TooFew
 
 
 def error_answer(error: Exception) -> Response:
@@ -21,6 +22,8 @@ def error_answer(error: Exception) -> Response:
             return _invalid(error)
         case HTTPException():
             return json_answer({"detail": str(error.detail)}, error.status_code, dict(error.headers or {}))
+        case TooFew():
+            return json_answer({"detail": str(error)}, 409)
         case Busy() | NotStored():
             return json_answer({"detail": str(error)}, 503, {"Retry-After": "1"})
         case SQLAlchemyError():
@@ -42,5 +45,5 @@ def answer_errors(app: FastAPI) -> None:
     async def answer(_: Request, error: Exception) -> Response:
         return error_answer(error)
 
-    for kind in (Refusal, RequestValidationError, HTTPException, Busy, NotStored, SQLAlchemyError, Exception):
+    for kind in (Refusal, RequestValidationError, HTTPException, TooFew, Busy, NotStored, SQLAlchemyError, Exception):
         app.add_exception_handler(kind, answer)

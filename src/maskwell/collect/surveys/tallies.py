@@ -19,13 +19,21 @@ from sqlalchemy import Connection, delete, insert
 
 from maskwell.collect.service import Published, Service
 from maskwell.collect.store.tables import tallies as tallies_table
-from maskwell.collect.submissions import RANDOMNESS
+from maskwell.collect.surveys.submissions import RANDOMNESS
 from maskwell.designs.base import Design
 from maskwell.designs.kinds.product import product
+from maskwell.errors import MaskwellError
 from maskwell.reports import Reports
 from maskwell.reports.tally import Patterns, Tally
 
 _KEPT_EVERY = 10_000  # submissions, after which what was counted is written down
+
+
+class TooFew(MaskwellError):
+    """Nothing is shown before a whole batch of submissions is there."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(f"nothing is shown before {least} submissions are there.")
 
 
 @dataclass

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwell.collect.answers import Refusal
 from maskwell.collect.service import Published
-from maskwell.collect.tallies import Tallies
+from maskwell.collect.surveys.tallies import Tallies, TooFew
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate
 from maskwell.inference.documents import estimate_document
@@ -38,6 +37,6 @@ def question_estimate(tally: Tally, least: int) -> dict[str, Any]:
 
 
 def require_batch(by_question: dict[str, Tally], least: int) -> None:
-    """409 before there is a whole batch of submissions."""
+    """An error before there is a whole batch of submissions."""
     if not any(tally.n + tally.missing for tally in by_question.values()):
-        raise Refusal(409, f"nothing is shown before {least} submissions are there.")
+        raise TooFew(least)

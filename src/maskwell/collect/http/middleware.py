@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from maskwell.collect.answers import json_answer
-from maskwell.collect.metrics import Metrics
+from maskwell.collect.http.answers import json_answer
+from maskwell.collect.http.metrics import Metrics
+from maskwell.collect.http.submitting import Submitting
 from maskwell.collect.service import Service, today
-from maskwell.collect.submitting import Submitting
 
 log = logging.getLogger("maskwell.collect")
 
