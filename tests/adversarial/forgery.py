@@ -225,6 +225,12 @@ def spoil_blocks(rng: Random, document: Document) -> None:
             weights["inside"], weights["outside"] = str(inside), str(TOTAL - inside)
 
 
+def other_space(rng: Random, document: Document) -> None:
+    """Another order or dimension: no field, too few points, too many."""
+    name, values = pick(rng, (("q", (2, 3, 4, 5, 6, 8, 9, 13, 4096, 8192, 65521, 65537)), ("t", (1, 2, 3, 4, 27, 65))))
+    document["weights"][name] = pick(rng, values)
+
+
 def forge_a_part(rng: Random, document: Document) -> None:
     """One part of a product, forged like a design of its own."""
     parts = document["weights"]["parts"]
@@ -246,6 +252,7 @@ OF_KIND: dict[str, tuple[Change, ...]] = {
     "matrix": (move_weight, scale_columns, random_matrix),
     "conditional": (move_weight, repeat_members, shift_members, other_sets),
     "blocks": (move_weight, spoil_blocks),
+    "projective": (move_weight, other_space),
     "product": (forge_a_part, forge_a_part, forge_a_part),
 }
 
@@ -272,7 +279,12 @@ def without_a_name(rng: Random, document: Document) -> None:
 
 def forged(rng: Random, kind: str) -> str:
     """The text of one forged file of this kind."""
-    document = json.loads(pick(rng, _honest(kind)))
+    return forged_from(rng, pick(rng, _honest(kind)))
+
+
+def forged_from(rng: Random, text: str) -> str:
+    """The text of one file that is forged from an honest one."""
+    document = json.loads(text)
     if rng.random() < 0.6:
         without_a_name(rng, document)
         if rng.random() < 0.5:

@@ -76,6 +76,7 @@ export async function seededWords(seed, part, question, width, record, n) {
 /** How many words a record has in domain 0, by the stored document of a design that is no product [6]. */
 export function slotWidth({ kind, categories, weights }) {
   const up = (a, b) => -(-a / b) + (a > 0n && a % b !== 0n ? 1n : 0n);
+  if (kind === "projective") return 3;
   if (kind === "blocks") return BigInt(weights.inside) === 1n << 64n ? 1 : 3;
   if (kind !== "subsets") {
     const total = BigInt(weights.total);

@@ -14,7 +14,7 @@ import pytest
 
 import maskwell as mw
 from maskwell.designs import claims
-from tests.adversarial.forgery import forged, kind_of
+from tests.adversarial.forgery import forged, forged_from, kind_of, pick
 from tests.adversarial.honest import DESIGNS, signed
 from tests.browser.harness import MASK_JS, node
 from tests.unusual_designs import ALL
@@ -51,15 +51,26 @@ def test_honest_designs_are_read() -> None:
     assert by_mask_js(list(honest().values())) == fingerprints
 
 
+def forged_files() -> list[str]:
+    """Files of the other kinds, and of hyperplanes a fifth as many."""
+    files = [forged(np.random.default_rng([11, number]), kind_of(number)) for number in range(FILES)]
+    d = mw.designs
+    spaces = [d.projective(k, epsilon=epsilon) for k, epsilon in ((3, 0.5), (7, 0.2), (18, 1.0), (30, 2.0), (9, 3.0))]
+    spaces.append(d.product(d.projective(5, gamma=3), d.gamma_diagonal(2, gamma=2)))
+    texts = [design.to_json() for design in spaces]
+    generators = [np.random.default_rng([12, number]) for number in range(FILES // 5)]
+    return files + [forged_from(rng, pick(rng, texts)) for rng in generators]
+
+
 def test_forged_designs_have_the_same_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [forged(np.random.default_rng([11, number]), kind_of(number)) for number in range(FILES)]
+    texts = forged_files()
     by_name = [by_python(text) for text in texts]
     monkeypatch.setattr(claims, "_is_what_it_is_called", lambda design, entry: True)
     expected = [by_python(text) for text in texts]
     found = by_mask_js(texts)
     assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
     read = sum(verdict != REFUSED for verdict in found)
-    assert FILES / 20 < read < FILES / 2, "a generator whose files all fail, or all pass, would test nothing"
+    assert len(texts) / 20 < read < len(texts) / 2, "a generator whose files all fail, or all pass, would test nothing"
     assert sum(a != b for a, b in zip(by_name, expected, strict=True)) < FILES / 10
 
 
@@ -92,6 +103,7 @@ def average(phi: str, swapped: bool) -> str:
     return json.dumps(document | {"demand": {"kind": "average-security", "phi": phi}})
 
 
+SPACE = "projective(k=13, epsilon=1.0)"
 LIMITS = {
     "ldp": [demand(kind="ldp", epsilon=x) for x in (1.3862943611198906, 1.3862943611198908, "2/1", "2", 2, 0, 10001)],
     "beta": [demand(kind="beta-factor", beta=x) for x in (4, 3.9999999999999996, "4", "8/2", "399/100", 1, True, None)],
@@ -122,6 +134,16 @@ LIMITS = {
         figures(report_file="a.csv", digest="x"), figures(report_file="a.csv", k=3),
     ],
     "products": [average(phi, swapped) for phi in ("3/2", "7/4", "199/100") for swapped in (False, True)],
+    "spaces": [
+        changed(SPACE, weights={"q": q, "t": t, "inside": str(inside), "outside": str(2**64 - inside)})
+        for q, t in ((2, 4), (3, 3), (4, 2), (13, 2), (16, 2), (4096, 2), (4096, 3), (8192, 2), (65521, 2), (65537, 2),
+                     (2**40, 2), (9, 2), (15, 2), (25, 2), (1, 20), (2, 26), (2, 27), (2, 64), (2, 65), (13, 1), (13, 2.0),
+                     ("13", 2), (13, None), (10**30, 2), (8191, 3), (8191, 2), (3, 17), (3, 16))
+        for inside in (1, 2**63, 2**64 - 1)
+    ] + [
+        changed(SPACE, weights={"q": 13, "t": 2, "inside": a, "outside": b})
+        for a, b in (("0", str(2**64)), (str(2**64), "0"), (str(2**63), str(2**63 - 1)), (2**63, 2**63))
+    ],
     "labels": [
         changed("matrix 0", categories=labels)
         for labels in ([1, 2], [1, True], [True, False], [1.0, 2], ["a"], ["a", "a"], ["a", None], [2**53, 1],

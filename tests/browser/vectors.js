@@ -2,7 +2,7 @@
 
 import { drawnFrom, keyedWords, OutOfWords, seededWords, slotWidth, withWords } from "./sampling_words.js";
 
-const FILES = ["one_category", "sets", "rows", "blocks", "products"];
+const FILES = ["one_category", "sets", "rows", "blocks", "products", "hyperplanes"];
 
 /** A report as bytes in hexadecimal (section 7 of the format). */
 function hexOf(document, report) {
@@ -12,10 +12,15 @@ function hexOf(document, report) {
     for (const c of report) bytes[c >> 3] |= 1 << (c & 7);
     return hex(bytes);
   }
-  const codes = { subsets: categories, matrix: weights.rows, conditional: weights.subsets, blocks: weights.blocks }[
-    kind
-  ];
-  const width = codes.length <= 256 ? 1 : codes.length <= 65536 ? 2 : 4;
+  const counts = {
+    subsets: () => categories.length,
+    matrix: () => weights.rows.length,
+    conditional: () => weights.subsets.length,
+    blocks: () => weights.blocks.length,
+    projective: () => Number((weights.q ** weights.t - 1n) / (weights.q - 1n)),
+  };
+  const codes = counts[kind]();
+  const width = codes <= 256 ? 1 : codes <= 65536 ? 2 : 4;
   return hex(Array.from({ length: width }, (_, i) => (report >>> (8 * i)) & 255));
 }
 

@@ -31,6 +31,7 @@ const MOST_SET_CATEGORIES = 65_536;
 const MOST_LABEL_CHARACTERS = 10_000;
 const MOST_WEIGHTS = 2 ** 20;
 const MOST_CELLS = 10_000_000;
+const MOST_POINTS = 2 ** 26;
 const MOST_COLUMNS = 2048;
 const MOST_STEPS = 2_000_000;
 const MOST_BITS = 4096n;
@@ -279,6 +280,70 @@ function drawBlock(inside, codes, holds, word) {
   return chosen[pick(word, 32, chosen.length)];
 }
 
+/** A hyperplane of the space that holds the truth, or one that does not [9]. */
+function drawHyperplane({ field, dimension, points, pointOf, digitsOf, codeOf }, inside, j, word) {
+  const within = number(word) < inside;
+  const x = pointOf(j, dimension);
+  const p = x.indexOf(1); // its first element that is not 0
+  const past = field.q ** (dimension - 1);
+  const code = pick(word, 32, within ? points - past : past);
+  const y = (within ? pointOf : digitsOf)(code, dimension - 1);
+  y.splice(p, 0, 0);
+  y[p] = field.minus(within ? 0 : 1, field.inner(x, y));
+  return codeOf(y);
+}
+
+const isPowerOfTwo = (q) => (q & (q - 1)) === 0;
+
+/** The field with q elements, the numbers below q. If q = 2^e, they are polynomials by their bits. */
+function fieldOf(q) {
+  const isBinary = isPowerOfTwo(q);
+  const modulus = [, 0x3, 0x7, 0xd, 0x19, 0x29, 0x61, 0xc1, 0x171, 0x221, 0x481, 0xa01, 0x1941][Math.log2(q)];
+  const plus = (a, b) => (isBinary ? a ^ b : (a + b) % q);
+  const minus = (a, b) => plus(a, isBinary ? b : q - b);
+  const times = (a, b) => {
+    if (!isBinary) return (a * b) % q; // below 2^32, since q is below 2^16
+    let product = 0;
+    for (; b > 0; b >>= 1) {
+      if (b & 1) product ^= a;
+      a <<= 1;
+      if (a >= q) a ^= modulus;
+    }
+    return product;
+  };
+  const inner = (x, y) => x.reduce((total, element, i) => plus(total, times(element, y[i])), 0);
+  const inverse = (a) => {
+    let power = 1; // a^(q-2), from the binary digits of the exponent
+    for (const digit of (q - 2).toString(2)) power = times(times(power, power), digit === "1" ? a : 1);
+    return power;
+  };
+  return { q, minus, times, inner, inverse };
+}
+
+/** A projective space: points and hyperplanes are lists of elements whose first one that is not 0 is 1. */
+function spaceOf(q, dimension) {
+  const field = fieldOf(q);
+  const digitsOf = (value, length) => {
+    const digits = new Array(length);
+    for (let i = length - 1; i >= 0; i--, value = Math.floor(value / q)) digits[i] = value % q;
+    return digits;
+  };
+  const pointOf = (code, length) => {
+    let [after, size] = [0, 1]; // how many elements follow the 1, and how many points have that many
+    for (; code >= size; after++, size *= q) code -= size;
+    return [...new Array(length - 1 - after).fill(0), 1, ...digitsOf(code, after)];
+  };
+  const codeOf = (elements) => {
+    const first = elements.findIndex((element) => element !== 0);
+    const scale = field.inverse(elements[first]);
+    const digits = elements.slice(first + 1).map((element) => field.times(element, scale));
+    const before = digits.reduce((sum) => sum * q + 1, 0); // the points with fewer elements after their 1
+    return digits.reduce((value, digit) => value * q + digit, 0) + before;
+  };
+  const points = new Array(dimension).fill(0).reduce((sum) => sum * q + 1, 0);
+  return { field, dimension, points, digitsOf, pointOf, codeOf };
+}
+
 /* 3. Kinds of designs: each reads its weights, refuses what is no design, and returns how it is drawn and shown ----- */
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -422,7 +487,14 @@ function blocks(stored, k) {
   return {
     draw: (j, word) => drawBlock(inside, codes, (code) => bit(masks[code], j) === 1, word),
     meaning: (report, labels) => members[report].map((c) => labels[c]),
-    channel: blockChannel(k, members, inside, outside, balance),
+    channel: blockChannel(
+      k,
+      members.length,
+      members.map((block) => block.length),
+      inside,
+      outside,
+      balance,
+    ),
   };
 }
 
@@ -443,7 +515,36 @@ function balanceOf(members, copies, b, k) {
   return [b, r, pair];
 }
 
-const KINDS = { __proto__: null, subsets, matrix, conditional, blocks };
+/** Hyperplanes of a finite space whose first points are the categories; only whether they hold the truth matters. */
+function projective(stored, k) {
+  const [listedQ, listedT, listedInside, listedOutside] = fields(stored, "q", "t", "inside", "outside");
+  const [q, t] = wholeNumbers([listedQ, listedT], "q and t", 2n);
+  const [inside, outside] = [weight(listedInside), weight(listedOutside)];
+  if (!isOrder(q)) refuse("q must be a prime up to 65521 or a power of 2 up to 4096.");
+  if (t > 64 || q ** (t - 1) > MOST_POINTS) refuse(`the space has more than ${MOST_POINTS} points.`);
+  const space = spaceOf(q, t);
+  if (space.points > MOST_POINTS) refuse(`the space has more than ${MOST_POINTS} points.`);
+  if (k > space.points) refuse(`${k} categories need as many points; the space has ${space.points}.`);
+  if (inside === 0n || outside === 0n || inside + outside !== TOTAL) refuse("inside and outside must sum to 2^64.");
+  const [through, throughTwo] = [t - 1, t - 2].map((dimension) => spaceOf(q, dimension).points);
+  const holds = (report) => {
+    const y = space.pointOf(report, t);
+    return (_, j) => space.field.inner(space.pointOf(j, t), y) === 0;
+  };
+  return {
+    draw: (j, word) => drawHyperplane(space, inside, j, word),
+    meaning: (report, labels) => labels.filter(holds(report)),
+    channel: blockChannel(k, space.points, [1], inside, outside, [space.points, through, throughTwo]),
+  };
+}
+
+function isOrder(q) {
+  if (q > 65521 || isPowerOfTwo(q)) return q <= 4096;
+  for (let divisor = 3; divisor * divisor <= q; divisor += 2) if (q % divisor === 0) return false;
+  return q % 2 === 1;
+}
+
+const KINDS = { __proto__: null, subsets, matrix, conditional, blocks, projective };
 
 /** Labels that are text, whole numbers or booleans, all different. */
 function readLabels(stored, what) {
@@ -752,16 +853,17 @@ function tableChannel(rows, columns, total) {
   return channel;
 }
 
-function blockChannel(k, members, inside, outside, [b, r, pair]) {
+/** Of blocks or hyperplanes: `sizes` are those that occur, and each truth is in r of b blocks, each pair in `pair`. */
+function blockChannel(k, reports, sizes, inside, outside, [b, r, pair]) {
   const [member, other] = [inside * BigInt(b - r), outside * BigInt(r)]; // of one block, in units of 1 / unit
   const [both, one, none] = [pair, r - pair, b - 2 * r + pair].map(BigInt);
   return channelOf({
     k,
-    reports: () => members.length,
+    reports: () => reports,
     rows: () =>
-      members.map(({ length }) => [
-        [member, length],
-        [other, k - length],
+      sizes.map((size) => [
+        [member, size],
+        [other, k - size],
       ]),
     unit: BigInt(r) * BigInt(b - r) * TOTAL,
     pairs: () => [fourWays(both * member, one * member, one * other, none * other)],

@@ -18,9 +18,7 @@ export function pickQuestion(design, stored) {
   const opposite = reportOf(stored, rest);
   if (opposite === null) return null;
   // Which of the two is named in the question is as good as the other; chance decides, so that no answer is always named.
-  return coin()
-    ? { members, ifYes: report, ifNo: opposite }
-    : { members: rest, ifYes: opposite, ifNo: report };
+  return coin() ? { members, ifYes: report, ifNo: opposite } : { members: rest, ifYes: opposite, ifNo: report };
 }
 
 function coin() {

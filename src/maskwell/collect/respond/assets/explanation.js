@@ -49,7 +49,10 @@ function howOften({ shape, own }, words) {
 
 function limits(facts, words) {
   if (facts.parity !== null) {
-    return [["belief", beliefCounts(facts.parity, words)], [above(facts.parity, USUAL_CEILING) ? "weak" : "unsure", {}]];
+    return [
+      ["belief", beliefCounts(facts.parity, words)],
+      [above(facts.parity, USUAL_CEILING) ? "weak" : "unsure", {}],
+    ];
   }
   if (facts.open === 1) return [["given_away", words.frequencies({ exposed: [facts.exposed, "up"] })]];
   const always = facts.shape === "list" && same(facts.own, ONE);
@@ -114,7 +117,10 @@ function named(stored, report, words) {
   if (stored.kind === "matrix") return ownText("p", stored.weights.reports[Number(report)], { class: "sent-label" });
   const { members } = compare(stored, report);
   if (members.length === 0) return words.into(make("p", { class: "sent-label" }), "empty_list");
-  return labelList(members.map((position) => stored.categories[position]), words);
+  return labelList(
+    members.map((position) => stored.categories[position]),
+    words,
+  );
 }
 
 /** Answers as a list; a long one is cut, and says so. */

@@ -11,7 +11,9 @@ export function practice(part, words, subset) {
   let number = 0;
   const show = (report) => {
     number += 1;
-    const title = words.into(make("p", { class: "practice-number" }), "practice_result", { number: words.number(number) });
+    const title = words.into(make("p", { class: "practice-number" }), "practice_result", {
+      number: words.number(number),
+    });
     const again = words.into(make("p", { class: "note" }), "practice_again");
     result.replaceChildren(title, reportInWords(part.stored, report, words), again);
   };

@@ -98,7 +98,8 @@ function refusalOption(words) {
 /** The answer chosen among all categories. */
 function chooseOne(asked, part, words) {
   const options = part.stored.categories.map((label, value) => ({ value, label: ownText("span", label) }));
-  if (asked.optional && asked.design.kind !== "product") options.push({ value: NO_ANSWER, label: refusalOption(words) });
+  if (asked.optional && asked.design.kind !== "product")
+    options.push({ value: NO_ANSWER, label: refusalOption(words) });
   const chosen = choice(legendOf(asked, part, "your_answer", words), options, words);
   const draw = () => (chosen.selected() === NO_ANSWER ? null : part.design.mask(Number(chosen.selected())));
   return { ...chosen, answered: () => chosen.selected() !== null, draw };
@@ -107,10 +108,15 @@ function chooseOne(asked, part, words) {
 /** Yes or no to whether the answer is in a set that was picked before. */
 function yesOrNo(asked, part, words) {
   const picked = pickQuestion(part.design, part.stored);
-  const named = labelList(picked.members.map((position) => part.stored.categories[position]), words, ALL);
+  const named = labelList(
+    picked.members.map((position) => part.stored.categories[position]),
+    words,
+    ALL,
+  );
   named.id = freshId("set");
   const options = ["yes", "no"].map((value) => ({ value, label: words.into(make("span"), value) }));
-  if (asked.optional && asked.design.kind !== "product") options.push({ value: NO_ANSWER, label: refusalOption(words) });
+  if (asked.optional && asked.design.kind !== "product")
+    options.push({ value: NO_ANSWER, label: refusalOption(words) });
   const chosen = choice(legendOf(asked, part, "asked", words), options, words, named);
   const possible = make(
     "div",

@@ -116,7 +116,9 @@ class Page {
   /** What several reports reveal together, which is more than each of them. */
   togetherCard() {
     const { words } = this;
-    const parities = this.survey.questions.flatMap(({ design }) => partsOf(design).map((part) => reveal(part.stored).parity));
+    const parities = this.survey.questions.flatMap(({ design }) =>
+      partsOf(design).map((part) => reveal(part.stored).parity),
+    );
     if (parities.length < 2) return null;
     const parity = together(parities);
     const told = parity === null ? ["unlimited_together"] : ["belief_together", beliefCounts(parity, words)];
