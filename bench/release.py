@@ -14,7 +14,7 @@ from bench.risk import KEYS, SHAPE, table
 from bench.timing import best_seconds
 from maskwell.microdata import read, write
 from maskwell.release import limit_identification
-from maskwell.release.identification.block_forming import DEFAULT_SIZE, DEFAULT_WAY, WHOLE
+from maskwell.release.identification.blocks.forming import DEFAULT_SIZE, DEFAULT_WAY, WHOLE
 
 XI, WITHIN = 0.5, {KEYS[3]: None}
 

@@ -10,7 +10,7 @@ from maskwell.errors import DataError
 from maskwell.release import BlockComparison, Release, compare_blocks, limit_identification
 from maskwell.release.attack.known_blocks import attack_known_blocks
 from maskwell.release.evaluation.block_figures import measure
-from maskwell.release.identification.block_forming import WAYS, WHOLE
+from maskwell.release.identification.blocks.forming import WAYS, WHOLE
 from maskwell.views.pages.release import external_page, internal_page
 from tests.evidence.made_survey import KEYS, WITHIN, XI, made_survey
 from tests.page_reader import PageReader

@@ -15,8 +15,8 @@ from scipy import stats
 
 from maskwell.errors import DataError, ReportError
 from maskwell.release import Release, ReleasePlan, limit_identification, plan_identification, theta_for
-from maskwell.release.identification.block_forming import WAYS, WHOLE
-from maskwell.release.identification.microaggregation import group_sizes, microaggregate
+from maskwell.release.identification.blocks.forming import WAYS, WHOLE
+from maskwell.release.identification.blocks.microaggregation import group_sizes, microaggregate
 from maskwell.release.identification.theta import least_cells
 from maskwell.release.rows import random_order
 

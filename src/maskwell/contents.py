@@ -35,6 +35,7 @@ from maskwell.inference import (
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
+from maskwell.reports.joint import side_by_side
 from maskwell.reports.tally import Tally
 from maskwell.words import codebook, explain
 
@@ -50,6 +51,7 @@ __all__ = [
     "designs",
     "Reports",
     "Tally",
+    "side_by_side",
     "Estimate",
     "estimate",
     "estimate_by",

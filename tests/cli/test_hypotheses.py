@@ -40,7 +40,7 @@ def read(name: str) -> mw.Reports:
 
 
 def together(first: str = "smoker.parquet", second: str = "sick.arrow") -> mw.Reports:
-    return mw.Reports.side_by_side({"smoker": read(first), "sick": read(second)})
+    return mw.side_by_side({"smoker": read(first), "sick": read(second)})
 
 
 # Independence

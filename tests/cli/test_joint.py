@@ -22,7 +22,7 @@ def two(tmp_path: Path) -> mw.Reports:
     first.write(tmp_path / "sex.parquet")
     second.write(tmp_path / "income.parquet")
     first.design.mask(["f"] * 5, seed=1).write(tmp_path / "few.parquet")
-    return mw.Reports.side_by_side({"sex": first, "income": second})
+    return mw.side_by_side({"sex": first, "income": second})
 
 
 @pytest.mark.parametrize("method", ["linear", "moments", "likelihood", "one-step"])

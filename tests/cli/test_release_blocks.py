@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwell.release.identification.block_forming import WAYS
+from maskwell.release.identification.blocks.forming import WAYS
 from tests.cli.runs import Run, assert_refused
 from tests.evidence.made_survey import KEYS, made_survey
 

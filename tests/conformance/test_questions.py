@@ -32,7 +32,7 @@ def test_equal_answers_to_two_questions_are_drawn_independently(options: dict[st
 def test_a_joint_estimate_of_two_keyed_questions_is_right() -> None:
     """Each cell within five standard errors, false alarm below 1e-5; shared words gave cells of 2.4 and -2.1."""
     first, second = _columns(key=KEY, ids=np.arange(N))
-    estimate = mw.estimate(mw.Reports.side_by_side({"smokes": first, "drinks": second}))
+    estimate = mw.estimate(mw.side_by_side({"smokes": first, "drinks": second}))
     expected = np.eye(5).ravel() / 5
     assert (np.abs(estimate.proportions - expected) < 5 * estimate.standard_errors).all()
 
@@ -42,7 +42,7 @@ def test_a_joint_estimate_of_two_keyed_questions_is_right() -> None:
 def test_reports_of_one_question_are_not_joined(randomness: str, questions: tuple[str | None, str | None]) -> None:
     design = mw.designs.gamma_diagonal(3, epsilon=1)
     one, two = (mw.Reports(design, np.zeros(9, np.uint8), None, randomness, q) for q in questions)
-    message = refused(mw.ReportError, "share their noise", lambda: mw.Reports.side_by_side({"a": one, "b": two}))
+    message = refused(mw.ReportError, "share their noise", lambda: mw.side_by_side({"a": one, "b": two}))
     assert "question=" in message
 
 
@@ -50,15 +50,15 @@ def test_reports_of_one_question_are_not_joined(randomness: str, questions: tupl
 def test_reports_of_two_questions_are_joined(randomness: str) -> None:
     design = mw.designs.gamma_diagonal(3, epsilon=1)
     one, two = (mw.Reports(design, np.zeros(9, np.uint8), None, randomness, q) for q in ("q", "r"))
-    assert len(mw.Reports.side_by_side({"a": one, "b": two})) == 9
+    assert len(mw.side_by_side({"a": one, "b": two})) == 9
 
 
 def test_secure_reports_need_no_question() -> None:
     design = mw.designs.gamma_diagonal(3, epsilon=1)
     one, two = (design.mask([0, 1, 2]) for _ in range(2))
     keyed = design.mask([0, 1, 2], key=KEY, ids=range(3), question="q")
-    assert mw.Reports.side_by_side({"a": one, "b": two}).randomness == "secure"
-    assert mw.Reports.side_by_side({"a": one, "b": keyed}).randomness == "keyed and secure"
+    assert mw.side_by_side({"a": one, "b": two}).randomness == "secure"
+    assert mw.side_by_side({"a": one, "b": keyed}).randomness == "keyed and secure"
 
 
 @every_kind

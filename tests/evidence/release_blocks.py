@@ -11,7 +11,7 @@ from pathlib import Path
 
 from maskwell.release import BlockComparison, compare_blocks
 from maskwell.release.evaluation.block_figures import BlockFigures
-from maskwell.release.identification.block_forming import DEFAULT_SIZE, DEFAULT_WAY, WAYS, WHOLE
+from maskwell.release.identification.blocks.forming import DEFAULT_SIZE, DEFAULT_WAY, WAYS, WHOLE
 from tests.evidence.made_survey import KEYS, WITHIN, XI, made_survey
 from tests.evidence.record import Result, Size, Table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
@@ -13,7 +13,7 @@ from maskwell.errors import DataError, ReportError
 from maskwell.plain_text import visible_html
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports, to_table, write_reports
-from maskwell.reports.randomness import AND, joined_randomness
+from maskwell.reports.randomness import joined_randomness
 from maskwell.reports.tally import Tally
 
 
@@ -58,30 +58,6 @@ class Reports(Batch):
             asked.pop() if len(asked) == 1 else None,
         )
 
-    @staticmethod
-    def side_by_side(columns: Mapping[str, Reports]) -> Reports:
-        """Joint reports of variables that were masked apart, row by row about the same people.
-
-        Who is missing from one variable is missing. Reports that share a key or a seed must be of different questions:
-        otherwise they share their noise, and what they have in common says nothing about the people.
-        """
-        from maskwell.designs.kinds.product import product
-
-        if len(columns) < 2 or len({len(reports) for reports in columns.values()}) > 1:
-            counted = ", ".join(f"{name!r} has {len(reports):,}" for name, reports in columns.items())
-            raise ReportError(
-                f"joint reports need two variables or more, of the same people in the same order; got: {counted}."
-            )
-        _refuse_shared_noise(columns)
-        design = product(*(reports.design for reports in columns.values()), names=list(columns))
-        gone = [reports.missing for reports in columns.values() if reports.missing is not None]
-        absent = np.logical_or.reduce(gone) if gone else None
-        packed = design.join([reports.packed for reports in columns.values()])
-        if absent is not None:
-            packed[absent] = 0
-        drawn = joined_randomness((reports.randomness, len(reports)) for reports in columns.values())
-        return Reports(design, packed, absent, drawn)
-
     def to_arrow(self) -> Any:
         """An Arrow table with one column, ``report``, and the design in its metadata."""
         return to_table(self)
@@ -113,18 +89,6 @@ class Reports(Batch):
 
     def _repr_html_(self) -> str:
         return f"<p>{visible_html(repr(self))}</p>"
-
-
-def _refuse_shared_noise(columns: Mapping[str, Reports]) -> None:
-    """An error if two variables may have been drawn from the same random words."""
-    for kind, secret in (("keyed", "key"), ("seeded", "seed")):
-        asked = [reports.question for reports in columns.values() if kind in reports.randomness.split(AND)]
-        if len(asked) > 1 and (None in asked or len(set(asked)) < len(asked)):
-            raise ReportError(
-                f"{len(asked)} of the variables hold {kind} reports of one question or of none: drawn with one "
-                f"{secret}, they share their noise and cannot be analysed together. Mask each with a question= of its "
-                "own (on the command line each column is one)."
-            )
 
 
 def _checked_weights(weights: Any, n: int) -> Vector | None:

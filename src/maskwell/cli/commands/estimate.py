@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.joint_files import side_by_side
+from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
     STANDARD,
@@ -190,7 +190,7 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     if len(names) < 2 or STANDARD in names:
         raise CommandError("--joint takes two files of reports or more, one for each variable.")
     files = [Reports.read(name) for name in names]
-    together = side_by_side(files, names)
+    together = joint_reports(files, names)
     return together.tally(), {file.randomness for file in files}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskwell.cli.shared.joint_files import side_by_side
+from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
 
@@ -94,7 +94,7 @@ def _run(
         return goodness_of_fit(files[0])
     if question is Question.groups:
         return homogeneity_test(files, seed=seed)
-    joint = files[0] if len(files) == 1 else side_by_side(files, paths)
+    joint = files[0] if len(files) == 1 else joint_reports(files, paths)
     return independence_test(joint, method.value, permutations, seed)
 
 

@@ -70,7 +70,7 @@ class Outcome:
 def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show: Callable[[float], None]) -> Outcome:
     """Limit identification, or plan to; ``show`` is told the share of the blocks that have been formed."""
     from maskwell.release import compare_blocks
-    from maskwell.release.identification.block_forming import DEFAULT_WAY
+    from maskwell.release.identification.blocks.forming import DEFAULT_WAY
     from maskwell.release.identification.moves import carry_out
     from maskwell.release.identification.plan import plan_of
     from maskwell.release.identification.request import Options, read_request

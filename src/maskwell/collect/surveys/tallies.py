@@ -24,6 +24,7 @@ from maskwell.designs.base import Design
 from maskwell.designs.kinds.product import product
 from maskwell.errors import MaskwellError
 from maskwell.reports import Reports
+from maskwell.reports.joint import side_by_side
 from maskwell.reports.tally import Patterns, Tally
 
 _KEPT_EVERY = 10_000  # submissions, after which what was counted is written down
@@ -107,7 +108,7 @@ class Tallies:
 def _grouped(columns: dict[str, Reports], names: tuple[str, ...]) -> dict[str, Reports]:
     if not names:
         return columns
-    return {_stored_names(names): Reports.side_by_side({name: columns[name] for name in names})}
+    return {_stored_names(names): side_by_side({name: columns[name] for name in names})}
 
 
 def _designs(published: Published, names: tuple[str, ...]) -> dict[str, Design]:

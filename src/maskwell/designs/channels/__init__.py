@@ -5,7 +5,7 @@
 
 from maskwell.designs.channels.base import Channel
 from maskwell.designs.channels.given import GivenChannel
-from maskwell.designs.channels.leakage import Enclosure, Leakage
+from maskwell.designs.channels.leakage.leakage import Enclosure, Leakage
 from maskwell.designs.channels.product import ProductChannel
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow
 from maskwell.designs.channels.symmetric import SymmetricChannel

@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, row_deviations, row_distances
-from maskwell.designs.channels.leakage import Leakage, TableLeakage
+from maskwell.designs.channels.leakage.leakage import Leakage, TableLeakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow, row_parity
 from maskwell.errors import DesignError

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.channels.base import Channel
-from maskwell.designs.channels.capacity import capacity
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation
-from maskwell.designs.channels.leakage import Enclosure, Leakage
+from maskwell.designs.channels.leakage.capacity import capacity
+from maskwell.designs.channels.leakage.leakage import Enclosure, Leakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass
 from maskwell.designs.geometry.cycle import cycle

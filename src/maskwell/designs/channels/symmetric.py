@@ -16,10 +16,10 @@ import numpy as np
 
 from maskwell.designs.channels.base import Channel
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, size_deviations, size_distances
-from maskwell.designs.channels.leakage import Leakage
+from maskwell.designs.channels.leakage.by_size import SizeLeakage
+from maskwell.designs.channels.leakage.leakage import Leakage
 from maskwell.designs.channels.numbers import Exact, Vector
 from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow
-from maskwell.designs.channels.size_leakage import SizeLeakage
 from maskwell.sampling.samplers import TOTAL
 
 _NEAR = 64  # sizes between which stepping is cheaper than a new binomial coefficient

@@ -14,7 +14,7 @@ import numpy as np
 
 from maskwell.release.attack.logistic import fit, score
 from maskwell.release.attack.released_file import SURE
-from maskwell.release.identification.likeness import columns_to_compare
+from maskwell.release.identification.blocks.likeness import columns_to_compare
 from maskwell.release.log_ratios import View, views_of_keys
 from maskwell.release.rows import random_order
 from maskwell.release.staying_columns import Staying

@@ -16,7 +16,7 @@ from maskwell.errors import DataError
 from maskwell.frames import Backend, data_frame
 from maskwell.release.drawing import Chance
 from maskwell.release.evaluation.block_figures import BlockFigures, mean, measure
-from maskwell.release.identification.block_forming import WAYS, WHOLE, Progress, read_way
+from maskwell.release.identification.blocks.forming import WAYS, WHOLE, Progress, read_way
 from maskwell.release.identification.moves import carry_out
 from maskwell.release.identification.plan import plan_of
 from maskwell.release.identification.request import Options, Request, read_request

@@ -9,7 +9,7 @@ import numpy as np
 
 from maskwell.inference.cramers_v import plain_v
 from maskwell.release.attack.known_blocks import attack_known_blocks
-from maskwell.release.identification.likeness import columns_to_compare, numbers_of
+from maskwell.release.identification.blocks.likeness import columns_to_compare, numbers_of
 from maskwell.release.identification.release import Release
 from maskwell.tables.codes import Ints
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 
 from maskwell.release.drawing import Chance
 from maskwell.release.identification.audit import IdentificationAudit
-from maskwell.release.identification.block_forming import DEFAULT_WAY
+from maskwell.release.identification.blocks.forming import DEFAULT_WAY
 from maskwell.release.identification.moves import carry_out
 from maskwell.release.identification.plan import IdentificationPlan, plan_of
 from maskwell.release.identification.release import Release
@@ -44,7 +44,7 @@ def limit_identification(
     Nothing else of a record changes, and no combination appears that was not there before.
 
     ``blocks`` says which cells exchange their records: all of a partition set ("whole"), or about ``block_size`` cells
-    at "random", or look-alike ones: "staying", "profile" or "mixed" (``block_forming.WAYS`` says what each is for). The
+    at "random", or look-alike ones: "staying", "profile" or "mixed" (``forming.WAYS`` says what each is for). The
     limit is the same for all; ``compare_blocks`` shows how they differ on a table. ``release.audit.all_counts`` is the
     figure for an intruder who uses the released counts of a whole block.
 

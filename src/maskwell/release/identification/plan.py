@@ -12,8 +12,8 @@ import numpy as np
 from maskwell.errors import DataError, ReportError
 from maskwell.exact import stored_fraction
 from maskwell.release.drawing import Chance
-from maskwell.release.identification.block_forming import WAYS, WHOLE, Cast
-from maskwell.release.identification.blocks import Blocks
+from maskwell.release.identification.blocks.blocks import Blocks
+from maskwell.release.identification.blocks.forming import WAYS, WHOLE, Cast
 from maskwell.release.identification.moves import carry_out
 from maskwell.release.identification.release import Release
 from maskwell.release.identification.request import Request, read_along

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
 from maskwell.errors import DataError
-from maskwell.release.identification.block_forming import DEFAULT_WAY, WHOLE, read_way
+from maskwell.release.identification.blocks.forming import DEFAULT_WAY, WHOLE, read_way
 from maskwell.release.identification.theta import least_cells, read_limit, theta_for
 from maskwell.release.partition import Spec, read_spec
 from maskwell.tables.frames import names_of

@@ -14,8 +14,8 @@ from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError
 from maskwell.release.drawing import Chance
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
-from maskwell.release.identification.block_forming import Cast, Progress, form
-from maskwell.release.identification.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.identification.blocks.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.identification.blocks.forming import Cast, Progress, form
 from maskwell.release.identification.request import Request
 from maskwell.release.identification.theta import drawn_theta, exchange, least_cells, theta_for
 from maskwell.release.partition import Partition, factor, partition

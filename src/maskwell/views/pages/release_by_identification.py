@@ -12,7 +12,7 @@ from maskwell.release.attack.disclosures import combinations_nobody_had, disclos
 from maskwell.release.attack.intruders import limit_in_words
 from maskwell.release.evaluation.block_comparison import READING
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
-from maskwell.release.identification.block_forming import WAYS
+from maskwell.release.identification.blocks.forming import WAYS
 from maskwell.release.identification.request import Request
 from maskwell.release.identification.theta import least_cells
 from maskwell.release.partition import text_of

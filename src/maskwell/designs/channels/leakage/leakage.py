@@ -9,7 +9,7 @@ With prior weights w, three figures say how much leaks on average (wang-ding-202
 - prediction: the chance that the best guess from the report is right, :math:`\sum_z \max_j P_{zj} w_j`. Without a
   prior, all categories alike, this is the guess probability of nayak-zhai-2019 (1/l for local l-diversity).
 
-``size_leakage`` has the same methods in closed form for symmetric channels.
+``by_size`` has the same methods in closed form for symmetric channels.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maskwell.designs.channels.capacity import capacity
+from maskwell.designs.channels.leakage.capacity import capacity
 from maskwell.designs.channels.numbers import Matrix, Vector
 
 

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maskwell.designs.channels.leakage import Enclosure
+from maskwell.designs.channels.leakage.leakage import Enclosure
+from maskwell.designs.channels.leakage.subset_sums import SubsetSums
 from maskwell.designs.channels.numbers import Vector
 from maskwell.designs.channels.rows import SizeRow
-from maskwell.designs.channels.subset_sums import SubsetSums
 from maskwell.sampling.samplers import TOTAL
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.release.drawing import Chance
-from maskwell.release.identification.blocks import Blocks
-from maskwell.release.identification.likeness import (
+from maskwell.release.identification.blocks.blocks import Blocks
+from maskwell.release.identification.blocks.likeness import (
     Picture,
     columns_to_compare,
     keys_picture,
@@ -25,7 +25,7 @@ from maskwell.release.identification.likeness import (
     profile_picture,
     staying_picture,
 )
-from maskwell.release.identification.microaggregation import group_sizes, microaggregate
+from maskwell.release.identification.blocks.microaggregation import group_sizes, microaggregate
 from maskwell.release.log_ratios import views_of_keys
 from maskwell.release.rows import random_order
 from maskwell.release.staying_columns import is_plain, ranked
