@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import maskwell as mw
 from maskwell.designs import MatrixDesign, SubsetDesign
-from maskwell.designs.channels import SymmetricChannel, subset_sums
+from maskwell.designs.channels import SymmetricChannel
+from maskwell.designs.channels.leakage import subset_sums
 from maskwell.designs.channels.leakage.capacity import capacity
 from maskwell.designs.codecs import SetCodec
 from maskwell.sampling.samplers import TOTAL
