@@ -50,9 +50,10 @@ def new_survey_id() -> str:
 
 @dataclass(frozen=True)
 class Session:
-    """What a session of the studio may do: administer, or own one survey."""
+    """What a session of the studio may do: administer, and own the surveys whose tokens were shown in it."""
 
-    survey: str | None
+    administrator: bool
+    surveys: frozenset[str]
     ends: float
 
 
@@ -64,13 +65,19 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
-    def open(self, survey: str | None) -> str:
-        """A new session for whoever has shown the token of a survey, or the administrator's for None."""
+    def open(self, survey: str | None, before: str | None = None) -> str:
+        """A new session for whoever has shown the token of a survey, or the administrator's for None.
+
+        It takes the place of the session ``before`` it in the same browser, and may do what that one could.
+        """
         secret = new_token()
         now = time.monotonic()
         with self._lock:
             self._sessions = {key: session for key, session in self._sessions.items() if session.ends > now}
-            self._sessions[token_hash(secret)] = Session(survey, now + self._seconds)
+            old = self._sessions.pop(token_hash(before), None) if before else None
+            administrator = survey is None or (old is not None and old.administrator)
+            surveys = (old.surveys if old else frozenset()) | ({survey} if survey else frozenset())
+            self._sessions[token_hash(secret)] = Session(administrator, surveys, now + self._seconds)
         return secret
 
     def get(self, secret: str | None) -> Session | None:

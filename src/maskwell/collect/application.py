@@ -50,7 +50,11 @@ def build(database: str, **settings: Any) -> FastAPI:
     app.include_router(api.routes(service, tallies, submitting))
     app.include_router(sign_in.routes(service))
     app.include_router(upkeep.routes(service, metrics))
-    for name, folder in (("browser", "browser"), ("respond/assets", "respond/assets"), ("studio/assets", "studio")):
+    for name, folder in (
+        ("browser", "browser"),
+        ("respond/assets", "respond/assets"),
+        ("studio/assets", "studio/assets"),
+    ):
         app.mount(f"/{name}", Assets(directory=FOLDER / folder), name=name)
     app.include_router(respond.routes(service))
     app.include_router(studio.routes(service, tallies))

@@ -26,7 +26,7 @@ SurveyId = Annotated[str, Path(pattern=f"^{SURVEY_ID.pattern}$", description="Th
 def require_owner(service: Service, request: Request, published: Published) -> None:
     """401 or 403 unless the request brings the token of this survey, or a session that was opened with it."""
     session = service.sessions.get(request.cookies.get(COOKIE))
-    if session is not None and session.survey == published.id:
+    if session is not None and published.id in session.surveys:
         return
     token = _token(service, request)
     if not service.owns(token, published):
@@ -36,7 +36,7 @@ def require_owner(service: Service, request: Request, published: Published) -> N
 def require_administrator(service: Service, request: Request) -> None:
     """401 or 403 unless the request brings the administrator's token, or a session that was opened with it."""
     session = service.sessions.get(request.cookies.get(COOKIE))
-    if session is not None and session.survey is None:
+    if session is not None and session.administrator:
         return
     token = _token(service, request)
     if not service.is_administrator(token):

@@ -95,11 +95,11 @@ class Database:
         with self.engine.connect() as connection:
             return connection.execute(select(surveys.c.id).where(surveys.c.owner_hash == owner_hash)).scalar()
 
-    def surveys(self) -> list[SurveyRow]:
-        """All of them, the newest first."""
+    def survey_ids(self, most: int) -> list[str]:
+        """The newest surveys."""
+        query = select(surveys.c.id).order_by(surveys.c.created.desc(), surveys.c.id).limit(most)
         with self.engine.connect() as connection:
-            rows = connection.execute(select(surveys).order_by(surveys.c.created.desc(), surveys.c.id)).mappings()
-            return [_survey_row(row) for row in rows]
+            return list(connection.execute(query).scalars())
 
     def fact(self, name: str) -> str | None:
         """A fact about the service."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from maskwell.collect.service import Service
+from maskwell.collect.studio import home, signing
 from maskwell.collect.surveys.tallies import Tallies
 
 
 def routes(service: Service, tallies: Tallies) -> APIRouter:
     """The pages below ``/studio/``; their scripts and styles are served at ``/studio/assets/``."""
-    return APIRouter(prefix="/studio", include_in_schema=False)
+    router = APIRouter(prefix="/studio", include_in_schema=False)
+    for part in (signing.routes(service), home.routes(service)):
+        router.include_router(part)
+    return router

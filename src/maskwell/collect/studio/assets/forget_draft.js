@@ -1,0 +1,5 @@
+/** Whoever signs out leaves no draft behind. */
+
+import { forgetDraft } from "./draft_store.js";
+
+forgetDraft();
