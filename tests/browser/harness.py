@@ -31,11 +31,16 @@ _FLAGS = [
 ]
 
 
+def node_program() -> str:
+    """Where Node.js is."""
+    program = shutil.which("node")
+    assert program, "Node.js is missing; `make system` installs it"
+    return program
+
+
 def node(script: str, *arguments: object, given: str | None = None) -> Any:
     """What a script of this folder prints as JSON; it is given a text as its input."""
-    node_program = shutil.which("node")
-    assert node_program, "Node.js is missing; `make system` installs it"
-    command = [node_program, str(HERE / script), *map(str, arguments)]
+    command = [node_program(), str(HERE / script), *map(str, arguments)]
     done = subprocess.run(command, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
