@@ -23,11 +23,11 @@ test: .venv/.ready-dev system  ## lint, type-check and test, as continuous integ
 evidence: .venv/.ready-dev system  ## run the long simulations at full size and write docs/evidence/
 	MASKWELL_EVIDENCE=1 PYTHONPATH=. .venv/bin/python -m tests.evidence
 
-bench: .venv-bench/.ready  ## measure speed and memory beside a peer, in one run
-	PYTHONPATH=. .venv-bench/bin/python -m bench
+bench: .venv/.ready-dev .venv-peers/.ready  ## measure speed and memory beside peers and write docs/performance.md (ONLY=part)
+	PYTHONPATH=. .venv/bin/python -m bench $(ONLY)
 
 clean:  ## remove the environments, the caches and the demo's output
-	rm -rf .venv .venv-bench maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Chromium, PostgreSQL and Node.js, which the tests drive; nothing happens where they are there.
@@ -35,7 +35,7 @@ system:
 	@"$(PYTHON)" tools/system_parts.py
 
 # A stamp is touched only after its recipe succeeded, so an interrupted set-up starts again from a clean folder.
-.venv/.created .venv-bench/.created:
+.venv/.created .venv-peers/.created:
 	@command -v "$(PYTHON)" >/dev/null || { echo "make: PYTHON=$(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit("make: PYTHON=$(PYTHON) is Python %d.%d, but Maskwell needs 3.11 or newer; name one: make PYTHON=/path/to/python" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@"$(PYTHON)" -m venv --clear $(@D)
@@ -51,7 +51,8 @@ system:
 	@.venv/bin/python $(PIP_INSTALL) --editable '.[dev]'
 	@touch .venv/.ready $@
 
-.venv-bench/.ready: .venv-bench/.created pyproject.toml constraints.txt
-	@echo "Setting up .venv-bench (once, a minute or two) ..."
-	@.venv-bench/bin/python $(PIP_INSTALL) --editable '.[bench]'
+# The programs that the bench measures beside ours, with the versions that they need.
+.venv-peers/.ready: .venv-peers/.created bench/peers/requirements.txt
+	@echo "Setting up .venv-peers (once, a minute or two) ..."
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers/requirements.txt
 	@touch $@

@@ -8,33 +8,27 @@ solves it with its default solver; the gap that its answer really has is compute
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import cvxpy
 import numpy as np
 
 import maskwell as mw
 from bench.em import em
-from bench.timing import best_seconds
+from bench.frame import Bench, Goal, Measured, Row, Work
+from bench.frame.stages import Stage
 from maskwell.inference.likelihood.estimate import Sample, safe_start
 from maskwell.inference.likelihood.kernels import certificate, chances
 from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance
 
+TITLE = "Maximum likelihood beside EM and a convex solver"
+ABOUT = (
+    "Uniform subsets of k categories unless said otherwise. All get the same distinct reports; EM starts at the same "
+    "point and is stopped when it has taken 60 times as long. The gap is what the log-likelihood may still rise, as "
+    "our certificate proves it for each answer."
+)
+LIMIT = 240.0
 PATIENCE = 60
 MOST_CONVEX_REPORTS = 5_000
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of each method; EM's is a lower bound if it was stopped, CVXPY's is None if it was not tried."""
-
-    distinct: int
-    ours: float
-    gap: float
-    em: float
-    em_reached: bool
-    convex: float | None
-    convex_gap: float | None
 
 
 def sample_of(design: mw.Design, n: int) -> tuple[mw.Tally, Sample]:
@@ -46,23 +40,28 @@ def sample_of(design: mw.Design, n: int) -> tuple[mw.Tally, Sample]:
     return tally, Sample.of(tally)
 
 
-def measure(k: int, n: int) -> Timing:
-    """Uniform subsets of ``k`` categories, ``n`` reports."""
+def small(k: int, n: int) -> Iterator[Stage]:
+    """Ours, EM, and CVXPY where there are few distinct reports; each returns its gap."""
     tally, sample = sample_of(mw.designs.uniform_subsets(k), n)
     start = safe_start(tally, sample.rows)
-    repeats = 3 if len(sample.counts) > MOST_CONVEX_REPORTS else 50  # microseconds need more of them
-    ours = best_seconds(lambda: maximise(sample.rows, sample.counts, start), repeats)
-    gap = maximise(sample.rows, sample.counts, start).gap
+    distinct = len(sample.counts)
+
+    def ours() -> dict[str, float]:
+        return {"gap": maximise(sample.rows, sample.counts, start).gap, "distinct": distinct}
+
+    yield Stage("ours", 1, ours)
+    begun = time.perf_counter()
+    ours()
+    patience = PATIENCE * (time.perf_counter() - begun)
     # EM cannot leave a zero, so it starts from the same point with its zeros lifted.
-    lifted = 0.99 * start + 0.01 / k
-    em_seconds, reached = _em_seconds(sample, lifted, PATIENCE * ours)
-    convex = _convex(tally, sample) if len(sample.counts) <= MOST_CONVEX_REPORTS else (None, None)
-    return Timing(len(sample.counts), ours, gap, em_seconds, reached, *convex)
+    yield Stage("EM", 1, lambda: {"gap": _em(sample, 0.99 * start + 0.01 / k, patience)}, warm=False)
+    if distinct <= MOST_CONVEX_REPORTS:
+        yield Stage("CVXPY", 1, lambda: {"gap": _convex(tally, sample)})
 
 
-def _em_seconds(sample: Sample, start: np.ndarray, patience: float) -> tuple[float, bool]:
+def _em(sample: Sample, start: np.ndarray, patience: float) -> float:
+    """The gap that EM reaches within ``patience`` seconds."""
     goal = tolerance(float(sample.counts.sum()))
-    em(sample.rows, sample.counts, start, most=1)
     fit, turns, spent = Maximum(start, np.inf, 0), 10, 0.0
     while fit.gap > goal and spent < patience:
         begun = time.perf_counter()
@@ -70,57 +69,56 @@ def _em_seconds(sample: Sample, start: np.ndarray, patience: float) -> tuple[flo
         took = time.perf_counter() - begun
         spent += took
         turns = max(1, min(2 * turns, int((patience - spent) / took * turns) + 1))
-    return spent, fit.gap <= goal
+    return float(fit.gap)
 
 
-def _convex(tally: mw.Tally, sample: Sample) -> tuple[float, float]:
+def _convex(tally: mw.Tally, sample: Sample) -> float:
+    """The gap of CVXPY's answer."""
     rows = tally.design.relative_rows(tally.patterns.packed)
-
-    def solve() -> np.ndarray:
-        w = cvxpy.Variable(rows.shape[1], nonneg=True)
-        objective = cvxpy.Maximize(sample.counts @ cvxpy.log(rows @ w))
-        cvxpy.Problem(objective, [cvxpy.sum(w) == 1]).solve()
-        return np.asarray(w.value)
-
+    w = cvxpy.Variable(rows.shape[1], nonneg=True)
+    objective = cvxpy.Maximize(sample.counts @ cvxpy.log(rows @ w))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns where its answer is inexact; the gap says by how much
-        seconds = best_seconds(solve)
-        answer = np.maximum(solve(), 0)
+        cvxpy.Problem(objective, [cvxpy.sum(w) == 1]).solve()
+    answer = np.maximum(np.asarray(w.value), 0)
     answer /= answer.sum()
     n = float(sample.counts.sum())
     excess = certificate(sample.rows, sample.counts / n, chances(sample.rows, answer), len(answer), -1)[1]
-    return seconds, n * float(excess)
+    return n * float(excess)
 
 
-def lines(quick: bool) -> Iterator[tuple[str, str, str]]:
-    """What was measured, the time, and the ratio it is there for."""
-    for k in (4, 8, 16, 32, 64):
-        for n in (2_000, 100_000) if quick else (2_000, 100_000, 10_000_000):
-            t = measure(k, n)
-            bound = " (at least 50)" if k >= 16 else ""
-            yield (
-                f"likelihood, p = {k}, n = {n:,}, {t.distinct:,} distinct",
-                _shown(t.ours),
-                f"{t.em / t.ours:.0f} x EM{'' if t.em_reached else ' and more'}{bound}; gap {t.gap:.1g}",
-            )
-            if t.convex is not None:
-                ratio = f"we are {t.convex / t.ours:.0f} x as fast (at least 500); its gap {t.convex_gap:.1g}"
-                yield "  CVXPY", _shown(t.convex), ratio
-    yield large(mw.designs.minimax(100, epsilon=1.0), 100_000 if quick else 1_000_000)
-    yield large(mw.designs.uniform_subsets(100), 100_000 if quick else 1_000_000)
-    yield large(mw.designs.minimax(2_000, epsilon=1.0), 20_000 if quick else 100_000)
-
-
-def large(design: mw.Design, n: int) -> tuple[str, str, str]:
+def large(design: str, k: int, n: int) -> Iterator[Stage]:
     """A whole estimate from a tally of many distinct reports: the start, the maximum and its certificate."""
-    tally, sample = sample_of(design, n)
-    begun = time.perf_counter()
-    gap = mw.estimate(tally, method="likelihood").gap
-    spent = time.perf_counter() - begun
-    what = f"likelihood, {design.name}, k = {design.k:,}, {len(sample.counts):,} distinct"
-    return what, _shown(spent), f"gap {gap:.1g} (in seconds)"
+    made = mw.designs.uniform_subsets(k) if design == "uniform_subsets" else mw.designs.minimax(k, epsilon=1.0)
+    tally, sample = sample_of(made, n)
+    distinct = len(sample.counts)
+
+    def estimate() -> dict[str, float]:
+        return {"gap": mw.estimate(tally, method="likelihood").gap or 0.0, "distinct": distinct}
+
+    yield Stage("estimate", 1, estimate, warm=False)
 
 
-def _shown(seconds: float) -> str:
-    scale, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1 else (1.0, "s")
-    return f"{seconds * scale:.3g} {unit}"
+def measure(bench: Bench) -> Iterator[Row]:
+    """Small problems beside both, then large ones alone."""
+    for k in (4, 16, 64):
+        for n in (2_000, 100_000) if bench.quick else (2_000, 1_000_000):
+            found = bench.alone(Work("bench.likelihood:small", {"k": k, "n": n}), rounds=3)
+            yield from _small_rows(f"k = {k}, n = {n:,}", n, k, found)
+    for design, k, n in (("minimax", 100, 1_000_000), ("uniform_subsets", 100, 1_000_000), ("minimax", 2_000, 100_000)):
+        work = Work("bench.likelihood:large", {"design": design, "k": k, "n": n // 10 if bench.quick else n})
+        stage = bench.alone(work, rounds=1)["estimate"]
+        what = f"{design}, k = {k:,}, {int(stage.facts['distinct']):,} distinct reports, a whole estimate"
+        yield stage.time_row(what, beside=f"gap {stage.facts['gap']:.1g}", a_record=False)
+
+
+def _small_rows(case: str, n: int, k: int, found: dict[str, Measured]) -> Iterator[Row]:
+    ours = found["ours"]
+    stopped = found["EM"].facts["gap"] > tolerance(n)
+    em_name = f"EM, stopped at a gap of {found['EM'].facts['gap']:.1g}" if stopped else "EM"
+    what = f"{case}, {int(ours.facts['distinct']):,} distinct reports, gap {ours.facts['gap']:.1g}"
+    goal = Goal(at_least=50) if k >= 16 else None
+    yield ours.time_row(what, ours.faster_than(found["EM"]), em_name, goal, a_record=False)
+    if "CVXPY" in found:
+        name = f"CVXPY, whose gap is {found['CVXPY'].facts['gap']:.1g}"
+        yield ours.time_row(what, ours.faster_than(found["CVXPY"]), name, Goal(at_least=500), a_record=False)

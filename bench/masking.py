@@ -1,36 +1,24 @@
-"""One-category masking beside its own keystream, a NumPy float implementation, and its keyed form."""
+"""Masking beside its floor, beside NumPy, and as n and k grow: time and memory."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from math import exp
 
 import numpy as np
-import pyarrow as pa
 
-import maskwell as mw
-from bench.timing import best_seconds
-from maskwell.sampling.entropy import CounterStream
-from maskwell.sampling.samplers import worker_count
+from bench.frame import Bench, Goal, Ratio, Row, Work
+from bench.frame.stages import Stage
+from bench.peers import EPSILON
 
-K, EPSILON = 100, 1.0
-
-
-def keystream_seconds(n: int, words: int) -> float:
-    """Making ``words`` 32-bit words a record and nothing else, in the threads and chunks that masking uses."""
-    chunk = (1 << 19) // words // 16 * 16
-    truth = np.zeros(chunk, np.uint32)
-
-    def fill(starts: range) -> None:
-        stream = CounterStream(os.urandom(32), "secure")
-        for start in starts:
-            stream.slots(start, truth[: min(chunk, n - start)], words)
-
-    def work() -> None:
-        workers = worker_count(n)
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(fill, [range(w * chunk, n, workers * chunk) for w in range(workers)]))
-
-    return best_seconds(work)
+TITLE = "Masking beside its floor, and as it grows"
+ABOUT = (
+    "The floor is what no masking can go below: the keystream bytes that a record draws, one pass over memory, a file "
+    "read and written. `gamma_diagonal` with 100 categories at ε = 1 unless said otherwise; ns are nanoseconds a "
+    "record."
+)
+LIMIT = 300.0
+K = 100
+BATCH = 1 << 20
 
 
 def numpy_response(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -41,33 +29,96 @@ def numpy_response(values: np.ndarray, generator: np.random.Generator) -> np.nda
     return np.where(generator.random(len(values)) < keep, values, lies)
 
 
-def measure(n: int) -> dict[str, float]:
-    """Nanoseconds a record."""
+def numpy(n: int) -> Iterator[Stage]:
     generator = np.random.Generator(np.random.PCG64(1))
     values = generator.integers(0, K, n)
-    ids, shuffled = np.arange(n), generator.permutation(n)
+    yield Stage("mask", n, lambda: numpy_response(values, generator))
+
+
+def keyed(n: int) -> Iterator[Stage]:
+    """The same by a key, with ids of several kinds."""
+    import pyarrow as pa
+
+    import maskwell as mw
+
     design = mw.designs.gamma_diagonal(K, epsilon=EPSILON)
-    keyed = {"key": os.urandom(32), "question": "bench"}
-    texts = pa.array(shuffled).cast(pa.string())
-    seconds = {
-        "12 keystream bytes": keystream_seconds(n, 3),
-        "gamma_diagonal mask": best_seconds(lambda: design.mask(values)),
-        "NumPy PCG64 float": best_seconds(lambda: numpy_response(values, generator), 3),
-        "keyed mask, rising ids": best_seconds(lambda: design.mask(values, ids=ids, **keyed), 3),
-        "keyed mask, shuffled ids": best_seconds(lambda: design.mask(values, ids=shuffled, **keyed), 3),
-        "keyed mask, Arrow ids": best_seconds(lambda: design.mask(values, ids=pa.array(ids), **keyed), 3),
-        "keyed mask, text ids": best_seconds(lambda: design.mask(values, ids=texts, **keyed), 3),
+    generator = np.random.Generator(np.random.PCG64(1))
+    values, rising, shuffled = np.arange(n) * 7919 % K, np.arange(n), generator.permutation(n)
+    ids = {
+        "rising ids": rising,
+        "shuffled ids": shuffled,
+        "Arrow ids": pa.array(rising),
+        "text ids": pa.array(shuffled).cast(pa.string()),
     }
-    reports = design.mask(values)
-    seconds["tally"] = best_seconds(reports.tally)
-    return {name: 1e9 * s / n for name, s in seconds.items()}
+    key = os.urandom(32)
+    for name, column in ids.items():
+        yield Stage(name, n, lambda ids=column: design.mask(values, ids=ids, key=key, question="bench"))
 
 
-def linear_in_n(sizes: tuple[int, ...]) -> dict[int, float]:
-    """Nanoseconds a record of ``mask`` at each size."""
+def batches(n: int) -> Iterator[Stage]:
+    """``mask_batches`` over ``n`` records that are made as they are asked for, and counted as they come."""
+    import maskwell as mw
+
     design = mw.designs.gamma_diagonal(K, epsilon=EPSILON)
-    per_record = {}
+
+    def consume(total: int) -> int:
+        made = (np.arange(start, min(start + BATCH, total)) % K for start in range(0, total, BATCH))
+        return sum(reports.tally().n for reports in design.mask_batches(made))
+
+    consume(1000)  # compiles the kernels
+    yield Stage("mask_batches", n, lambda: consume(n), warm=False)
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """The floor and what stands on it, then growth in n, growth in k, and memory."""
+    n = 1_000_000 if bench.quick else 10_000_000
+    yield from _floor(bench, n)
+    yield from _growth_in_n(bench, (n // 10, n, 10 * n))
+    yield from _growth_in_k(bench, n // 10)
+    for size in (n, 10 * n):
+        found = bench.alone(Work("bench.masking:batches", {"n": size}))["mask_batches"]
+        if found.added_mib is not None:
+            in_and_out = BATCH * (2 * 8 + 1) / 2**20  # an int64 batch and its making, and a packed one
+            beyond = Ratio.of([found.added_mib - in_and_out])
+            yield Row(f"memory of mask_batches beyond a batch, n = {size:,}", beyond, "MiB", goal=Goal(at_most=64))
+
+
+def _floor(bench: Bench, n: int) -> Iterator[Row]:
+    works = {
+        "keystream": Work("bench.floor:keystream", {"n": n, "words": 3}),
+        "memory": Work("bench.floor:memory", {"n": n}),
+        "files": Work("bench.floor:files", {"n": n}),
+        "ours": Work("bench.ours:mask_and_count", {"design": "gamma_diagonal", "k": K, "n": n}),
+        "numpy": Work("bench.masking:numpy", {"n": n}),
+        "keyed": Work("bench.masking:keyed", {"n": n}),
+    }
+    found = bench.alternate(works)
+    stream, ours = found["keystream"]["12 keystream bytes"], found["ours"]["mask"]
+    yield stream.time_row("12 keystream bytes a record")
+    yield found["memory"]["copy of memory"].time_row("copy of an int64 column into bytes")
+    yield found["files"]["read and write Parquet"].time_row("Parquet of an id and a byte read and written")
+    yield ours.time_row("mask", stream.faster_than(ours), "the keystream's time", Goal(at_most=2))
+    yield ours.time_row("mask", ours.faster_than(found["numpy"]["mask"]), "NumPy with floats", Goal(at_least=3))
+    yield found["ours"]["tally"].time_row("tally")
+    for name, stage in found["keyed"].items():
+        yield stage.time_row(f"keyed mask, {name}", ours.faster_than(stage), "the time without a key")
+
+
+def _growth_in_n(bench: Bench, sizes: tuple[int, ...]) -> Iterator[Row]:
+    works = {str(n): Work("bench.ours:mask_and_count", {"design": "gamma_diagonal", "k": K, "n": n}) for n in sizes}
+    found = bench.alternate(works)
     for n in sizes:
-        values = (np.arange(n, dtype=np.int64) * 7) % K
-        per_record[n] = 1e9 * best_seconds(lambda v=values: design.mask(v), 3) / n
-    return per_record
+        for stage in ("mask", "tally"):
+            first, this = found[str(sizes[0])][stage], found[str(n)][stage]
+            yield this.time_row(f"{stage}, n = {n:,}", first.faster_than(this), "the first a record")
+
+
+def _growth_in_k(bench: Bench, n: int) -> Iterator[Row]:
+    for design in ("gamma_diagonal", "minimax", "projective"):
+        sizes = (10, 100, 1000, 10_000) if design == "minimax" else (10, 1000, 100_000)
+        records = {k: max(10_000, n // max(1, k // 100)) if design == "minimax" else n for k in sizes}
+        works = {str(k): Work("bench.ours:mask_and_count", {"design": design, "k": k, "n": records[k]}) for k in sizes}
+        found = bench.alternate(works)
+        for k in sizes:
+            for stage in ("mask", "tally"):
+                yield found[str(k)][stage].time_row(f"{design}, {stage}, k = {k:,}, n = {records[k]:,}")

@@ -1,41 +1,23 @@
-"""Releases: five keys of a file as large as a census sample, from table to table and from Parquet to Parquet."""
+"""Releases: five keys of a file as large as a census sample, from table to table and from file to file."""
 
-import json
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from bench.frame import Bench, Ratio, Row, Work
+from bench.frame.stages import Stage
 from bench.risk import KEYS, SHAPE, table
-from bench.timing import best_seconds
 from maskwell.microdata import read, write
 from maskwell.release import limit_identification
 from maskwell.release.identification.blocks.forming import DEFAULT_SIZE, DEFAULT_WAY, WHOLE
 
+TITLE = "Releasing a file"
+ABOUT = "Five keys moved under ξ = 0.5 within the values of one of them, with the audit, on a made file with labels."
+LIMIT = 180.0
 XI, WITHIN = 0.5, {KEYS[3]: None}
-
-_CHILD = """
-import json, sys
-from bench.release import WITHIN, XI, arrow
-from bench.risk import KEYS
-from maskwell.release import limit_identification
-
-def status(field):
-    with open("/proc/self/status") as lines:
-        return next(int(line.split()[1]) for line in lines if line.startswith(field))
-
-limit_identification(arrow(10_000), KEYS, XI, WITHIN, merge="merge", blocks="whole", seed=1)  # compiles the kernels
-data = arrow(int(sys.argv[1]))
-with open("/proc/self/clear_refs", "w") as reset:  # the peak counts from here
-    reset.write("5")
-before = status("VmRSS")
-release = limit_identification(data, KEYS, XI, WITHIN, merge="merge", blocks="whole", seed=1)
-print(json.dumps({"before": before, "peak": status("VmHWM"), "table": data.nbytes}))
-"""
 
 
 def arrow(n: int) -> pa.Table:
@@ -47,52 +29,52 @@ def arrow(n: int) -> pa.Table:
     return pa.table(labels | {"person": np.arange(n), "income": np.sqrt(np.arange(n))})
 
 
-def seconds(n: int, repeats: int, blocks: str = WHOLE) -> float:
-    """Seconds from a table of ``n`` records to the released table with its audit."""
+def in_memory(n: int, blocks: str) -> Iterator[Stage]:
+    """From a table of ``n`` records to the released table with its audit."""
+    limit_identification(arrow(10_000), KEYS, XI, WITHIN, merge="merge", blocks=blocks)  # compiles the kernels
     data = arrow(n)
 
-    def run() -> bool:
-        return limit_identification(data, KEYS, XI, WITHIN, merge="merge", blocks=blocks).audit.holds
+    def run() -> dict[str, float]:
+        release = limit_identification(data, KEYS, XI, WITHIN, merge="merge", blocks=blocks)
+        return {"holds": release.audit.holds, "table_mib": data.nbytes / 2**20}
 
-    return best_seconds(run, repeats)
+    yield Stage("release", n, run, warm=False)
 
 
-def end_to_end(n: int, suffix: str) -> float:
-    """Seconds from file to released file."""
+def from_files(n: int, suffixes: list[str]) -> Iterator[Stage]:
+    """From file to released file."""
+    keys, within = [key.replace(" ", "_") for key in KEYS], {KEYS[3].replace(" ", "_"): None}
+    made = arrow(n)
+    named = made.rename_columns([name.replace(" ", "_") for name in made.column_names])
     with tempfile.TemporaryDirectory() as folder:
-        source, target = (Path(folder) / f"{name}{suffix}" for name in ("persons", "released"))
-        write(arrow(n).rename_columns([name.replace(" ", "_") for name in arrow(1).column_names]), source)
+        for suffix in suffixes:
+            source, target = (Path(folder) / f"{name}{suffix}" for name in ("persons", "released"))
+            write(named, source)
 
-        def run() -> None:
-            data = read(source)
-            keys, within = [key.replace(" ", "_") for key in KEYS], {KEYS[3].replace(" ", "_"): None}
-            write(
-                data.with_table(limit_identification(data.table, keys, XI, within, merge="merge", blocks=WHOLE).table),
-                target,
-            )
+            def run(source: Path = source, target: Path = target) -> None:
+                data = read(source)
+                release = limit_identification(data.table, keys, XI, within, merge="merge", blocks=WHOLE)
+                write(data.with_table(release.table), target)
 
-        return best_seconds(run, 1)
+            yield Stage(suffix, n, run, warm=False)
 
 
-def added_mebibytes(n: int) -> tuple[float, float]:
-    """Peak memory of a release above the start, and the size of its table, in a process of its own."""
-    out = subprocess.run([sys.executable, "-c", _CHILD, str(n)], check=True, capture_output=True, text=True)
-    found = json.loads(out.stdout)
-    return (found["peak"] - found["before"]) / 1024, found["table"] / 2**20
-
-
-def report(line: Callable[[str, str, str], None], quick: bool) -> None:
-    """Print the measures through ``line(what, figure, ratio)``."""
-    sizes = (100_000, 1_000_000) if quick else (1_000_000, 10_000_000)
-    per_record = {n: 1e9 * seconds(n, 2 if n <= 1_000_000 else 1) / n for n in sizes}
-    for n, cost in per_record.items():
-        ratio = f"{cost / per_record[sizes[0]]:.2f} x the first a record"
-        line(f"release of 5 keys, n = {n:,}", f"{cost * n / 1e9:.2f} s", ratio)
-    n = sizes[0]
-    line(f"  in look-alike blocks of {DEFAULT_SIZE} cells, n = {n:,}", f"{seconds(n, 1, DEFAULT_WAY):.2f} s", "")
-    added, size = added_mebibytes(n)
-    line(f"  memory beyond the table, n = {n:,}", f"{added:.0f} MiB", f"{added / size:.1f} x the table")
-    for suffix in (".parquet", ".csv", ".dta", ".sav"):
-        spent = end_to_end(n, suffix)
-        beside = spent / (per_record[n] * n / 1e9)
-        line(f"  from {suffix} to {suffix}, n = {n:,}", f"{spent:.2f} s", f"{beside:.1f} x the release alone")
+def measure(bench: Bench) -> Iterator[Row]:
+    """Growth in n, memory, the default blocks, and four formats."""
+    n = 100_000 if bench.quick else 1_000_000
+    sizes = (n, 5 * n)
+    works = {str(size): Work("bench.release:in_memory", {"n": size, "blocks": WHOLE}) for size in sizes}
+    found = {size: stages["release"] for size, stages in bench.alternate(works, rounds=3).items()}
+    first = found[str(n)]
+    for size in sizes:
+        stage = found[str(size)]
+        ratio = first.faster_than(stage)
+        yield stage.time_row(f"release of 5 keys, n = {size:,}", ratio, "the first a record", a_record=False)
+    if first.added_mib is not None:
+        ratio = Ratio.of([first.added_mib / first.facts["table_mib"]])
+        yield Row(f"its memory beyond the table, n = {n:,}", Ratio.of([first.added_mib]), "MiB", ratio, "the table")
+    blocks = bench.alone(Work("bench.release:in_memory", {"n": n, "blocks": DEFAULT_WAY}), rounds=1)["release"]
+    yield blocks.time_row(f"in look-alike blocks of {DEFAULT_SIZE} cells, n = {n:,}", a_record=False)
+    formats = Work("bench.release:from_files", {"n": n, "suffixes": [".parquet", ".csv", ".dta", ".sav"]})
+    for suffix, stage in bench.alone(formats, rounds=1).items():
+        yield stage.time_row(f"from {suffix} to {suffix}, n = {n:,}", a_record=False)

@@ -2,14 +2,21 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
 
-from bench.timing import best_seconds
+from bench.frame import Bench, Goal, Ratio, Row, Work
+from bench.frame.stages import Stage
 from maskwell.risk import assess
 
+TITLE = "Risk of identification"
+ABOUT = (
+    "Five keys with 364,320 possible cells in a made file: from the table to τ1, τ2 and their corrections under each "
+    "log-linear model, and to the risk of every record."
+)
+LIMIT = 120.0
 SHAPE = (23, 12, 11, 10, 12)
 KEYS = [f"key {i}" for i in range(len(SHAPE))]
 FRACTION = 0.01
@@ -27,38 +34,37 @@ def table(n: int) -> dict[str, np.ndarray]:
     return dict(zip(KEYS, np.unravel_index(drawn, SHAPE), strict=True))
 
 
-def models(n: int) -> dict[str, float]:
-    """Seconds from a table of ``n`` records to tau1, tau2, B1 and B2, by model."""
+def models(n: int) -> Iterator[Stage]:
+    """From a table of ``n`` records to tau1, tau2, B1 and B2, by model."""
     records = table(n)
 
     def run(model: str) -> None:
         report = assess(records, KEYS, population_size=n / FRACTION, model=model)
         _ = report.tau1, report.tau2, report.b1, report.b2
 
-    return {name: best_seconds(lambda name=name: run(name), 3) for name in ("independence", "two-way", "stepwise")}
+    for name in ("independence", "two-way", "stepwise"):
+        yield Stage(name, n, lambda name=name: run(name))
 
 
-def linear_in_n(sizes: tuple[int, ...]) -> dict[int, float]:
-    """Nanoseconds a record from a table to uniques, tau1, tau2 and the risk of every record, under independence."""
-    records = table(max(sizes))
-    per_record = {}
-    for n in sizes:
-        part = {name: column[:n] for name, column in records.items()}
+def every_record(n: int) -> Iterator[Stage]:
+    """From a table to uniques, tau1, tau2 and the risk of every record, under independence."""
+    records = table(n)
 
-        def run(part: dict[str, np.ndarray] = part, n: int = n) -> None:
-            report = assess(part, KEYS, population_size=n / FRACTION, model="independence")
-            _ = report.sample_uniques, report.tau1, report.tau2, report.records
+    def run() -> None:
+        report = assess(records, KEYS, population_size=n / FRACTION, model="independence")
+        _ = report.sample_uniques, report.tau1, report.tau2, report.records
 
-        per_record[n] = 1e9 * best_seconds(run, 2) / n
-    return per_record
+    yield Stage("records", n, run)
 
 
-def report(line: Callable[[str, str, str], None], quick: bool) -> None:
-    """Print the measures through ``line(what, figure, ratio)``."""
-    n = 100_000 if quick else 1_000_000
-    for name, seconds in models(n).items():
-        line(f"risk, {math.prod(SHAPE):,} possible cells, n = {n:,}, {name}", f"{seconds:.2f} s", "(under 2)")
-    sizes = (100_000, 1_000_000) if quick else (1_000_000, 10_000_000)
-    per_record = linear_in_n(sizes)
-    for size, cost in per_record.items():
-        line(f"risk of every record, n = {size:,}", f"{cost:.0f} ns", f"{cost / per_record[sizes[0]]:.2f} x the first")
+def measure(bench: Bench) -> Iterator[Row]:
+    """The models, then growth in n."""
+    n = 100_000 if bench.quick else 1_000_000
+    for name, stage in bench.alone(Work("bench.risk:models", {"n": n}), rounds=3).items():
+        what = f"{math.prod(SHAPE):,} possible cells, n = {n:,}, {name}"
+        yield Row(what, Ratio.of(stage.seconds), "s", goal=Goal(at_most=2))
+    sizes = (n, 5 * n)
+    found = bench.alternate({str(size): Work("bench.risk:every_record", {"n": size}) for size in sizes}, rounds=3)
+    for size in sizes:
+        first, stage = found[str(n)]["records"], found[str(size)]["records"]
+        yield stage.time_row(f"risk of every record, n = {size:,}", first.faster_than(stage), "the first a record")
