@@ -37,7 +37,7 @@ export function maskSurvey(survey, designs, { suffix = "_report" } = {}) {
       refuse(`a question is called ${reportName}, which is the name of a report.`);
   }
   for (const question of questions) refuseDependents(survey, question);
-  neverSavePartially(survey);
+  neverSendBefore(survey);
 
   // Between a draw and the end of the survey. If completing is called off in between, the first draw stands: a second
   // report of the same answer would tell more about it.
@@ -126,13 +126,18 @@ function refuseDependents(survey, question) {
   look("survey", survey.toJSON());
 }
 
-/** Partial saves would send answers before they are masked: they are off, and stay off. */
-function neverSavePartially(survey) {
+/** Partial saves and checks by a server would send answers before they are masked: they are off, and stay off. */
+function neverSendBefore(survey) {
+  const early = "a survey with masked questions sends nothing before it is completed";
   for (const name of ["partialSendEnabled", "sendResultOnPageNext"]) {
     survey[name] = false;
     Object.defineProperty(survey, name, {
       get: () => false,
-      set: (on) => on && refuse("a survey with masked questions is not saved before it is completed."),
+      set: (on) => on && refuse(`${early}; leave ${name} off.`),
     });
+  }
+  for (const name of ["onPartialSend", "onServerValidateQuestions"]) {
+    if (!survey[name].isEmpty) refuse(`${early}; remove the handler of ${name}.`);
+    survey[name].add = () => refuse(`${early}; ${name} takes no handler.`);
   }
 }
