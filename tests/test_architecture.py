@@ -273,10 +273,22 @@ def test_import_maskwell_loads_no_heavy_package() -> None:
 
 
 def asks_for_a_kind(source: str) -> list[int]:
-    """Lines that ask what kind a design is: ``isinstance(x, …Design)``, ``type(x)`` or ``x.kind`` compared."""
+    """Lines that ask what kind a design is.
+
+    ``isinstance(x, …Design)``, ``x.kind`` compared, or whether a channel has rows by set size.
+    """
     lines = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            asked = (part for part in ast.walk(node.test) if isinstance(part, ast.Attribute) and part.attr == "sizes")
+            lines += [part.lineno for part in asked if ast.unparse(part.value).endswith("channel")]
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") == "bool"
+            and "channel.sizes" in ast.unparse(node)
+        ):
+            lines.append(node.lineno)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
             kinds = (ast.unparse(name).split(".")[-1] for name in ast.walk(node.args[1]))
             if any(kind.endswith("Design") for kind in kinds):
                 lines.append(node.lineno)
@@ -317,6 +329,9 @@ def test_hardly_anybody_asks_what_kind_a_design_is() -> None:
         "if design.kind == 'subsets': pass",
         "reports.design.kind != 'subsets'",
         "match x:\n    case ProductDesign():\n        pass",
+        "if design.channel.sizes: pass",
+        "x = 1 if not design.channel.sizes else 2",
+        "bool(first.channel.sizes and second.channel.sizes)",
     ],
 )
 def test_a_question_for_a_kind_is_seen(source: str) -> None:

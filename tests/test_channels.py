@@ -14,6 +14,8 @@ from maskwell.designs.channels import Channel, ProductChannel, SizeRow, Symmetri
 from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.designs.channels.numbers import Exact
 from maskwell.designs.channels.stages import StageChannel, chained, stage
+from maskwell.ordering.admissibility import admissible
+from maskwell.ordering.improvement import improvement
 from maskwell.release.drawing import applied
 from maskwell.release.identification.theta import exchange
 from maskwell.sampling.entropy import Source
@@ -69,6 +71,17 @@ def test_exact_figures(channel: Channel) -> None:
     )
 
 
+def test_what_reports_do_to_the_odds_of_a_truth(channel: Channel) -> None:
+    rows = enumerated(channel)
+    strongest = set()
+    for truth in range(channel.k):
+        factors = {shift.factor for shift in rows.shifts(truth)}
+        assert {shift.factor for shift in channel.shifts(truth)} == factors
+        strongest.add(max(factors))
+    if channel.truths_alike:
+        assert len(strongest) == 1
+
+
 def test_figures_in_floats(channel: Channel) -> None:
     rows = enumerated(channel)
     np.testing.assert_allclose(channel.floats, rows.floats, rtol=1e-14)
@@ -113,6 +126,26 @@ def test_scores_against_their_rows(title: str) -> None:
     uniform = np.full(design.k, 1 / design.k)
     masked = float(np.trace(scores.second_moment(uniform))) - 1 / design.k
     assert design.worth == pytest.approx((1 - 1 / design.k) / masked)
+
+
+def test_classes_of_rows_are_called_by_size_or_by_label() -> None:
+    cut = mw.designs.projective(10, gamma=2)
+    by_size = mw.audit(cut).row_parities()
+    sizes = [len(cut.members(report)) for report in cut.report_labels()]
+    assert {row.report: row.rows for row in by_size} == {size: sizes.count(size) for size in set(sizes)}
+    assert admissible(mw.designs.rappor(10, epsilon=1)).why.startswith("the empty set has chance ")
+    kuk = mw.designs.kuk(red_if_yes=0.8, red_if_no=0.2, draws=2)
+    assert [row.report for row in mw.audit(kuk).row_parities()] == kuk.report_labels()
+
+
+def test_a_design_that_cannot_be_improved_needs_no_table() -> None:
+    many = mw.designs.projective(100_000, epsilon=1)
+    found = improvement(many)
+    assert found.design is many
+    with pytest.raises(mw.DesignError, match="cells"):
+        _ = found.C
+    few = mw.designs.minimax(4, epsilon=1)
+    np.testing.assert_array_equal(improvement(few).C, np.eye(few.report_count()))
 
 
 def test_one_report_is_packed_as_it_is_shown() -> None:

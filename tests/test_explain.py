@@ -18,6 +18,7 @@ import pytest
 
 import maskwell as mw
 from maskwell import designs
+from maskwell.designs.kinds.projective import ProjectiveDesign
 from maskwell.words.codebook import codebook
 from maskwell.words.explanation import Audience, explain
 from maskwell.words.sentences import Number, Sentence
@@ -37,6 +38,8 @@ class Table:
 
     def __init__(self, design: mw.Design) -> None:
         self.design, self.P, self.reports = design, design.matrix(exact=True), design.report_labels()
+        if isinstance(design, ProjectiveDesign):  # a hyperplane stands for the set of what it holds
+            self.reports = [frozenset(design.members(report)) for report in self.reports]
         self.k = len(design.categories)
         self.possible = [z for z, row in enumerate(self.P) if any(row)]
 

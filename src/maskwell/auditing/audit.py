@@ -98,17 +98,8 @@ class Audit:
     def row_parities(self) -> list[RowParity]:
         """(report, parity, rows): one entry per set size for symmetric designs, else one per row."""
         classes = self.design.channel.row_classes()
-        by_size, labels = self._by_size, self._report_labels
-        return [RowParity(at if by_size else labels[at], parity, rows) for at, parity, rows in classes]
-
-    @property
-    def _by_size(self) -> bool:
-        """Whether classes of rows are named by set size, as there are too many reports to name."""
-        return bool(self.design.channel.sizes)
-
-    @cached_property
-    def _report_labels(self) -> list[Any]:
-        return [] if self._by_size else self.design.report_labels()
+        labels = self.design.class_labels(row.at for row in classes)
+        return [RowParity(label, row.parity, row.rows) for label, row in zip(labels, classes, strict=True)]
 
     @cached_property
     def _exposure(self) -> Exposure:
@@ -122,8 +113,10 @@ class Audit:
     @property
     def exposing_reports(self) -> tuple[Any, ...]:
         """The reports that prove the true answer."""
-        named = "any set of {}".format if self._by_size else self._report_labels.__getitem__
-        return tuple(named(at) for at in self._exposure.classes)
+        labels = self.design.class_labels(self._exposure.classes)
+        return (
+            tuple(f"any set of {size}" for size in labels) if self.design.channel.classes_are_sizes else tuple(labels)
+        )
 
     # Other notions of privacy.
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -62,6 +62,7 @@ class Design(ABC):
 
     kind: ClassVar[str]
     keeps_patterns: ClassVar[bool] = False
+    scores_need_table: ClassVar[bool] = True
     kinds: ClassVar[dict[str, type[Design]]] = KINDS
 
     def __init_subclass__(cls) -> None:
@@ -161,6 +162,13 @@ class Design(ABC):
         labels = self.report_labels()
         return self.channel.exact_row(labels.index(report)) if report in labels else [Fraction(0)] * self.k
 
+    def class_labels(self, classes: Iterable[int]) -> list[Any]:
+        """What the reports of classes of rows are called: the set size where classes are sizes, else the label."""
+        if self.channel.classes_are_sizes:
+            return list(classes)
+        labels = self.report_labels()
+        return [labels[at] for at in classes]
+
     @property
     def variables(self) -> dict[str, Design]:
         """The designs of several variables by name, where each is masked by its own; empty for one variable."""
@@ -171,6 +179,15 @@ class Design(ABC):
         if name not in self.variables:
             raise DesignError(f"there is no variable {name!r}; variables: {', '.join(self.variables)}.")
         return self.variables[name]
+
+    def by_parts(self, change: Callable[[Design], Design]) -> Design:
+        """The design after a change of each variable's; of the design itself if there is one variable."""
+        return change(self)
+
+    @property
+    def set_range(self) -> tuple[int, int] | None:
+        """The least and the most categories of a report, where every set of such a size can be one."""
+        return None
 
     def truthful_rows(self) -> list[int] | None:
         """The row of each category if reports are the categories, else None."""

@@ -42,7 +42,7 @@ def admissible(design: Any) -> Admissibility:
     >>> admissible(designs.gamma_diagonal(5, epsilon=1)).holds
     True
     >>> admissible(designs.rappor(5, epsilon=1)).why
-    'the empty set is reported with chance 0.0567 whatever the truth is: it tells nothing and could be left out.'
+    'the empty set has chance 0.0567 whatever the truth is: it tells nothing and could be left out.'
     """
     given = comparable(design, "design")
     parity = given.channel.parity
@@ -61,21 +61,12 @@ def admissible(design: Any) -> Admissibility:
 
 
 def _parity_complaint(given: Comparable, row: ParityDeviation, parity: float) -> str:
-    name = _name(given, row.at)
+    name = given.class_name(row.at)
     if row.parity <= 1 + TOLERANCE:
-        chance = "is reported with chance" if given.by_size else "has chance"
-        return f"{name} {chance} {row.chance:.3g} whatever the truth is: it tells nothing and could be left out."
+        return f"{name} has chance {row.chance:.3g} whatever the truth is: it tells nothing and could be left out."
     if row.values > 2:
         return f"{name} takes {row.values} different values and could be split into reports that take two."
     return f"{name} has parity {row.parity:.6g} and could tell more: the design's parity is {parity:.6g}."
-
-
-def _name(given: Comparable, at: int) -> str:
-    """What a row, or all sets of a size, are called in a sentence."""
-    if not given.by_size:
-        return f"report {given.report(at)}"
-    k = given.channel.k
-    return {0: "the empty set", k: "the full set"}.get(at, f"a set of {at} of the {k} categories")
 
 
 # Average security.
@@ -110,7 +101,7 @@ def admissible_average_secure(design: Any, phi: float | Fraction | None = None) 
 
 
 def _distance_complaint(given: Comparable, row: DistanceDeviation) -> str:
-    name = f"a set of {row.at} of the {given.channel.k} categories" if given.by_size else _name(given, row.at)
+    name = given.class_name(row.at)
     if row.unequal:
         return f"{name} has unequal non-zero entries."
     return (

@@ -20,17 +20,20 @@ class Comparable(NamedTuple):
     channel: Channel
     design: Design | None
 
-    @property
-    def by_size(self) -> bool:
-        """Whether its reports are sets of which only the size matters, so that rows are told by size."""
-        return bool(self.channel.sizes)
-
-    def report(self, row: int) -> str:
-        """What a report is called in a sentence."""
+    def class_name(self, at: int) -> str:
+        """What the reports of a class of rows are called in a sentence."""
+        k = self.channel.k
+        if self.channel.classes_are_sizes:
+            return {0: "the empty set", k: "the full set"}.get(at, f"a set of {at} of the {k} categories")
         if self.design is None:
-            return str(row)
-        label = self.design.report_labels()[row]
-        return "{" + ", ".join(sorted(map(str, label))) + "}" if isinstance(label, frozenset) else repr(label)
+            return f"report {at}"
+        (label,) = self.design.class_labels([at])
+        return f"report {plain_set(label)}" if isinstance(label, frozenset) else f"report {label!r}"
+
+
+def plain_set(members: frozenset[Any]) -> str:
+    """A set of categories in a sentence."""
+    return "{" + ", ".join(sorted(map(str, members))) + "}"
 
 
 def comparable(design: Any, name: str) -> Comparable:
@@ -75,6 +78,12 @@ def comparable_pair(better: Any, worse: Any) -> tuple[Comparable, Comparable]:
                 "To compare by position, pass design.matrix()."
             )
     return first, second
+
+
+def both_by_size(first: Comparable, second: Comparable) -> bool:
+    """Whether they can be compared set size by set size, without a table."""
+    # Two symmetric designs are compared by size whatever their number of categories; all others need their tables.
+    return bool(first.channel.sizes and second.channel.sizes)
 
 
 def paired_tables(first: Comparable, second: Comparable) -> tuple[Matrix, Matrix]:

@@ -18,7 +18,7 @@ import numpy as np
 from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.deviations import TOLERANCE
-from maskwell.ordering.comparable import comparable_pair, paired_tables
+from maskwell.ordering.comparable import both_by_size, comparable_pair, paired_tables
 from maskwell.ordering.proportional import proportional_rows
 from maskwell.ordering.row_comparison import Comparison, Finding
 from maskwell.ordering.row_decision import decide
@@ -87,7 +87,7 @@ def dominates(better: Any, worse: Any) -> Domination:
     False
     """
     first, second = comparable_pair(better, worse)
-    if first.by_size and second.by_size:
+    if both_by_size(first, second):
         return _dominates_by_size(first.channel, second.channel)
     return _dominates_by_row(*paired_tables(first, second))
 

@@ -42,19 +42,22 @@ _MOST_CELLS = 250_000
 class Improvement:
     """An admissible design that dominates ``original`` at no larger parity.
 
-    ``original`` is ``C @ design``; ``slack`` is the largest relative error of that product. ``wasted`` is the share of
-    the original's reports that told nothing.
+    ``original`` is ``C @ design``, C being the identity where ``transition`` is None; ``slack`` is the largest relative
+    error of that product. ``wasted`` is the share of the original's reports that told nothing.
     """
 
     original: Design
     design: Design
-    transition: Matrix | SizeTransition
+    transition: Matrix | SizeTransition | None
     slack: float
     wasted: float
 
     @cached_property
     def C(self) -> Matrix:
         """The transition matrix from reports of the improved design to reports of the original."""
+        if self.transition is None:
+            self.original.channel.refuse_large("C")
+            return np.eye(self.original.report_count())
         return self.transition.matrix() if isinstance(self.transition, SizeTransition) else self.transition
 
 
@@ -83,16 +86,9 @@ def improvement(design: Design) -> Improvement:
             "parts one by one, or from_matrix(design.matrix()) for the joint variable."
         )
     if admissible(design):
-        return _unchanged(design)
+        return Improvement(design, design, None, 0.0, 0.0)
+    # A better symmetric design is symmetric again, and is found without listing sets.
     return _improved_sizes(design, parity) if design.channel.sizes else _improved_rows(design, parity)
-
-
-def _unchanged(design: Design) -> Improvement:
-    if not design.channel.sizes:
-        return Improvement(design, design, np.eye(design.report_count()), 0.0, 0.0)
-    sizes = tuple(row.size for row in design.channel.sizes)
-    stay = SizeTransition(design.k, sizes, sizes, tuple(Move(size, size, size, 1.0) for size in sizes))
-    return Improvement(design, design, stay, 0.0, 0.0)
 
 
 D = TypeVar("D", bound=Design)

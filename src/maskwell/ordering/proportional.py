@@ -7,7 +7,7 @@ the same exactly if they have the same rows in some order (Theorem 4.1 there).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -17,9 +17,16 @@ from maskwell.designs.base import Design, Matrix
 from maskwell.designs.channels import SizeRow
 from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.designs.kinds.matrix import MatrixDesign
-from maskwell.designs.kinds.product import ProductDesign
 from maskwell.designs.kinds.subsets import SubsetDesign
-from maskwell.ordering.comparable import comparable, comparable_pair, error_scale, mass_scale, paired_tables
+from maskwell.ordering.comparable import (
+    both_by_size,
+    comparable,
+    comparable_pair,
+    error_scale,
+    mass_scale,
+    paired_tables,
+    plain_set,
+)
 from maskwell.sampling.samplers import TOTAL
 
 _UNITS = 4  # by which two roundings of one weight may differ, and one more for each ratio
@@ -76,13 +83,12 @@ def merge_proportional(design: Any) -> Design | Matrix:
     if given.design is None:
         table = given.channel.floats
         return np.array([table[group].sum(axis=0) for group in proportional_rows(table)])
-    return _merged(given.design)
+    # Joint rows are proportional exactly if their parts are, so the parts are merged and the result is a product again.
+    return given.design.by_parts(_merged)
 
 
 def _merged(design: Design) -> Design:
-    # Joint rows are proportional exactly if their parts are, so the parts are merged and the result is a product again.
-    if isinstance(design, ProductDesign):
-        return replace(design, parts=tuple(_merged(part) for part in design.parts))
+    # Symmetric designs have too many rows to be compared one by one, and stay symmetric when sizes are merged.
     if design.channel.sizes:
         return _merged_sizes(design)
     groups = proportional_rows(design.channel.floats)
@@ -106,11 +112,8 @@ def _from_exact(design: Design, rows: list[NDArray[Any]], reports: list[Any]) ->
 def _joined(labels: list[Any], group: list[int]) -> Any:
     if len(group) == 1 and isinstance(labels[group[0]], (str, int)):
         return labels[group[0]]
-    return " or ".join(_plain(labels[row]) for row in group)
-
-
-def _plain(label: Any) -> str:
-    return "{" + ", ".join(sorted(map(str, label))) + "}" if isinstance(label, frozenset) else str(label)
+    chosen = (labels[row] for row in group)
+    return " or ".join(plain_set(label) if isinstance(label, frozenset) else str(label) for label in chosen)
 
 
 # Symmetric designs. A set and another one are proportional if both say nothing, or if they are each other's complement
@@ -118,7 +121,8 @@ def _plain(label: Any) -> str:
 
 
 def _merged_sizes(design: Design) -> Design:
-    k, merged = design.k, {row.size: row for row in design.channel.sizes}
+    k, rows = design.k, design.channel.sizes
+    merged = {row.size: row for row in rows}
     silent = [row.size for row in merged.values() if row.odds(k) == 1]
     if len(silent) > 1 or any(0 < size < k for size in silent):
         weight = sum(merged.pop(size).weight for size in silent)
@@ -129,9 +133,9 @@ def _merged_sizes(design: Design) -> Design:
             mirror = other.complement(k)
             if _proportional(k, merged[size], mirror):
                 del merged[k - size]
-                own = merged[size]
-                merged[size] = SizeRow(size, own.inside + mirror.inside, own.outside + mirror.outside)
-    if tuple(merged.values()) == design.channel.sizes:
+                row = merged[size]
+                merged[size] = SizeRow(size, row.inside + mirror.inside, row.outside + mirror.outside)
+    if tuple(merged.values()) == rows:
         return design
     sizes, inside, outside = zip(*(merged[size] for size in sorted(merged)), strict=True)
     about: dict[str, Any] = {"name": design.name, "parameters": design.parameters, "demand": design.demand}
@@ -153,7 +157,7 @@ def equivalent(a: Any, b: Any) -> Equivalence:
     Relative tolerance 1e-9; the slack is reported. Equivalent designs dominate each other.
     """
     first, second = comparable_pair(a, b)
-    if first.by_size and second.by_size:
+    if both_by_size(first, second):
         slack = _size_difference(first.channel.k, first.channel.sizes, second.channel.sizes)
     else:
         slack = _row_difference(*paired_tables(first, second))

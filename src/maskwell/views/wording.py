@@ -60,9 +60,9 @@ def report_words(design: Design) -> str:
     >>> report_words(rappor(5, epsilon=1))
     '0 to 5 of 5 categories'
     """
-    if not design.channel.sizes:
+    if design.set_range is None:
         return f"one of {design.report_count()} reports"
-    low, high = design.channel.sizes[0].size, design.channel.sizes[-1].size
+    low, high = design.set_range
     return f"{low} of {design.k} categories" if low == high else f"{low} to {high} of {design.k} categories"
 
 

@@ -114,6 +114,7 @@ def _privacy(design: Design) -> dict[str, Any]:
 
 
 def _estimation(design: Design) -> dict[str, Any]:
+    # A symmetric design has a handful of numbers by size, however many reports; of others every report is listed.
     return _of_sizes(design, design.channel.sizes) if design.channel.sizes else _of_rows(design)
 
 

@@ -16,7 +16,7 @@ Labels = dict[str, str]
 def instructions(design: Design) -> tuple[Sentence, ...]:
     """What the respondent is told to do; nothing for designs that are no such procedure."""
     procedure = PROCEDURES.get(design.name)
-    if procedure is None or design.channel.sizes or design.k != 2:
+    if procedure is None or design.k != 2:
         return ()
     matrix: Rows = tuple(tuple(row) for row in design.matrix(exact=True))
     yes, no, first, second = (quoted(label) for label in (*design.categories, *design.report_labels()[:2]))

@@ -19,7 +19,7 @@ import numpy as np
 from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviation, row_deviations, row_distances
 from maskwell.designs.channels.leakage.leakage import Leakage, TableLeakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
-from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow, row_parity
+from maskwell.designs.channels.rows import Exposure, RowClass, Shift, SizeRow, odds_factor, row_parity
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS, MOST_COLUMNS
 from maskwell.null_spaces import rank
@@ -70,6 +70,9 @@ class Channel(ABC):
                 "use parity, added_variance, mask and estimate, which need no table."
             )
 
+    # Whether a class of rows is all reports that hold so many truths, ``at`` being their size; else it is one row.
+    classes_are_sizes = False
+
     @property
     def sizes(self) -> tuple[SizeRow, ...]:
         """The rows by set size, where a report is a set and only its size and whether it holds the truth matter."""
@@ -90,6 +93,19 @@ class Channel(ABC):
     def row_classes(self) -> list[RowClass]:
         """Largest over smallest entry of each row; 1 if the report says nothing, infinite if it rules something out."""
         return [RowClass(at, row_parity(row), 1) for at, row in enumerate(self.table())]
+
+    def class_chances(self) -> Vector | None:
+        """The chance of each class of rows, where it does not depend on the truth."""
+        return None
+
+    # Whether every truth is told as much as every other.
+    truths_alike = False
+
+    def shifts(self, truth: int) -> list[Shift]:
+        """What each class of reports does to the odds of a truth; reports that cannot occur are left out."""
+        matrix = self.table()
+        rows = enumerate(zip(matrix[:, truth], matrix.sum(axis=1), strict=True))
+        return [Shift(at, None, odds_factor(p, total - p, self.k)) for at, (p, total) in rows if total]
 
     def exposure(self) -> Exposure:
         """How often a report proves the truth."""

@@ -22,7 +22,7 @@ from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviat
 from maskwell.designs.channels.leakage.capacity import capacity
 from maskwell.designs.channels.leakage.leakage import Enclosure, Leakage
 from maskwell.designs.channels.numbers import Exact, Matrix, Vector
-from maskwell.designs.channels.rows import Exposure, RowClass
+from maskwell.designs.channels.rows import Exposure, RowClass, Shift, set_shift
 from maskwell.designs.geometry.cycle import cycle
 from maskwell.designs.geometry.space import Space
 
@@ -37,6 +37,8 @@ class HyperplaneChannel(Channel):
     space: Space
     member: Fraction
     other: Fraction
+
+    classes_are_sizes = True
 
     # The matrix.
 
@@ -84,6 +86,15 @@ class HyperplaneChannel(Channel):
 
     def row_classes(self) -> list[RowClass]:
         return [RowClass(s, self.parity if 0 < s < self.k else Fraction(1), n) for s, n in self._size_counts]
+
+    @property
+    def truths_alike(self) -> bool:  # type: ignore[override]
+        return self.k == self.space.points
+
+    def shifts(self, truth: int) -> list[Shift]:
+        through = self.space.holds_point(np.arange(self.space.points), truth)
+        sizes = [(s, holds) for holds in (True, False) for s in np.unique(self.set_sizes[through == holds]).tolist()]
+        return list(dict.fromkeys(set_shift(self.k, s, self.member, self.other, holds) for s, holds in sizes))
 
     def exposure(self) -> Exposure:
         return Exposure(Fraction(0), ())

@@ -20,6 +20,17 @@ class RowClass(NamedTuple):
     rows: int
 
 
+class Shift(NamedTuple):
+    """Reports that multiply the odds of one truth by ``factor`` for a reader to whom the others are alike.
+
+    ``holds`` tells whether they hold that truth, where a class is a set size; it is None where a class is one row.
+    """
+
+    at: int
+    holds: bool | None
+    factor: Fraction | float
+
+
 class Exposure(NamedTuple):
     """Reports that leave one category possible: the chance of one, for the truth that is worst off, and their classes.
 
@@ -81,6 +92,19 @@ class SizeRow(NamedTuple):
     def favouring(self, k: int) -> SizeRow:
         """The same reports, named so that they speak for what they hold."""
         return self.complement(k) if self.odds(k) < 1 else self
+
+
+def odds_factor(for_it: Fraction | int, for_all_others: Fraction | int, k: int) -> Fraction | float:
+    """How much likelier a report is for one truth than for the others on average."""
+    return Fraction(for_it * (k - 1)) / Fraction(for_all_others) if for_all_others else math.inf
+
+
+def set_shift(k: int, size: int, member: Fraction | int, other: Fraction | int, holds: bool) -> Shift:
+    """What a set does to the odds of a truth that it holds or lacks; the chances of a set are as member : other."""
+    if not 0 < size < k:
+        return Shift(size, None, Fraction(1))
+    inside, outside = size - holds, k - size - (not holds)
+    return Shift(size, holds, odds_factor(member if holds else other, inside * member + outside * other, k))
 
 
 def row_parity(row: Exact) -> Fraction | float:

@@ -19,7 +19,7 @@ from maskwell.designs.channels.deviations import DistanceDeviation, ParityDeviat
 from maskwell.designs.channels.leakage.by_size import SizeLeakage
 from maskwell.designs.channels.leakage.leakage import Leakage
 from maskwell.designs.channels.numbers import Exact, Vector
-from maskwell.designs.channels.rows import Exposure, RowClass, SizeRow
+from maskwell.designs.channels.rows import Exposure, RowClass, Shift, SizeRow, set_shift
 from maskwell.sampling.samplers import TOTAL
 
 _NEAR = 64  # sizes between which stepping is cheaper than a new binomial coefficient
@@ -30,6 +30,9 @@ class SymmetricChannel(Channel):
     """One class of rows for each size, in rising order."""
 
     rows: tuple[SizeRow, ...]
+
+    classes_are_sizes = True
+    truths_alike = True
 
     @property
     def sizes(self) -> tuple[SizeRow, ...]:
@@ -79,6 +82,14 @@ class SymmetricChannel(Channel):
     @cached_property
     def parity(self) -> Fraction | float:
         return max(row.parity(self.k) for row in self.rows)
+
+    def class_chances(self) -> Vector:
+        return np.array([row.weight / TOTAL for row in self.rows])
+
+    def shifts(self, truth: int) -> list[Shift]:
+        weights = [(s, inside * (self.k - s), outside * s) for s, inside, outside in self.rows]
+        both = [set_shift(self.k, *weight, holds) for weight in weights for holds in (True, False)]
+        return list(dict.fromkeys(both))  # the empty and the full set once
 
     def exposure(self) -> Exposure:
         # A set alone proves its only member; a set that never holds the truth proves the only category left out.

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, Self
@@ -131,6 +131,7 @@ class ProductDesign(Design):
     # Estimating: all that a joint estimate needs is the distinct joint reports.
 
     keeps_patterns = True
+    scores_need_table = False
 
     def relative_rows(self, packed: Packed) -> Matrix:
         rows = [p.relative_rows(x) for p, x in zip(self.parts, self.split(packed), strict=True)]
@@ -177,6 +178,9 @@ class ProductDesign(Design):
     def _fingerprint_of_parts(cls, names: Sequence[str], fingerprints: Sequence[str]) -> str:
         content = {"kind": cls.kind, "names": names, "parts": fingerprints}
         return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+
+    def by_parts(self, change: Callable[[Design], Design]) -> Self:
+        return replace(self, parts=tuple(change(part) for part in self.parts))
 
     def stored_labels(self) -> list[Any]:
         return []

@@ -44,6 +44,7 @@ class ProjectiveDesign(Design):
     outside: int
 
     kind = "projective"
+    scores_need_table = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -57,6 +57,7 @@ class SubsetDesign(Design):
     outside: tuple[int, ...]
 
     kind = "subsets"
+    scores_need_table = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -104,6 +105,10 @@ class SubsetDesign(Design):
         row = next((row for row in self.channel.rows if row.size == len(members)), None)
         member, other = (Fraction(0), Fraction(0)) if row is None else self.channel.chances(row)
         return [member if category in members else other for category in self.categories]
+
+    @property
+    def set_range(self) -> tuple[int, int]:
+        return self.sizes[0], self.sizes[-1]
 
     def truthful_rows(self) -> list[int] | None:
         return list(range(self.k)) if self.sizes == (1,) else None

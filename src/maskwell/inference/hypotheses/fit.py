@@ -10,7 +10,6 @@ from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_sq
 from maskwell.inference.likelihood.maximum import most_likely
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.sampling.samplers import TOTAL
 
 _MOST_ROWS = 100_000
 
@@ -35,8 +34,8 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
         shares = most_likely(design.relative_rows(patterns.packed), patterns.counts)
         free = int(np.count_nonzero(shares)) - 1
         return _compare("reports", observed, counted.n * (design.matrix() @ shares), free)
-    if len(sizes := design.channel.sizes) > 1:
-        chances = np.array([row.weight / TOTAL for row in sizes])
+    chances = design.channel.class_chances()
+    if chances is not None and len(chances) > 1:
         return _compare("set sizes", counted.counts[:, -1], counted.n * chances, 0)
     remedy = "has too many possible reports, of one size, for this test"
     if design.report_count() <= _MOST_ROWS:

@@ -76,7 +76,7 @@ class Sample:
         design = tally.design
         packed, counts, squares = _distinct(tally)
         seen = counts > 0
-        if np.count_nonzero(seen) * design.k > _MOST_CELLS and not design.channel.sizes:
+        if np.count_nonzero(seen) * design.k > _MOST_CELLS and not design.codec.bit_masks:
             raise EstimationError(
                 Advice(
                     f"{np.count_nonzero(seen)} distinct reports on {design.k} categories are too many for a "
@@ -116,7 +116,7 @@ def safe_start(tally: Tally, rows: Rows) -> Vector:
     """
     k = tally.design.k
     uniform = np.full(k, 1 / k)
-    if k > _LARGE_TABLE and not tally.design.channel.sizes and not tally.design.variables:
+    if k > _LARGE_TABLE and tally.design.scores_need_table:
         return uniform  # inverting so large a table takes longer than the maximum
     try:
         linear = linear_estimate(tally)

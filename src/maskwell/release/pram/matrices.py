@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,8 +128,12 @@ def _decimal(value: Any, name: str) -> Fraction:
 
 def _by_stratum(matrix: Any) -> bool:
     given = list(matrix.values()) if isinstance(matrix, Mapping) else []
-    # A mapping may hold a design for each stratum, or the entries of one matrix.
-    return bool(given) and all(isinstance(one, (Design, Optimum)) for one in given)
+    return bool(given) and all(_is_design(one) for one in given)
+
+
+def _is_design(matrix: Any) -> TypeGuard[Design | Optimum]:
+    # A matrix may be given as a design, as an optimum, or entry by entry, and one for each stratum.
+    return isinstance(matrix, (Design, Optimum))
 
 
 def _from_matrix(
@@ -164,8 +168,7 @@ def _labelled(matrix: Design | Optimum) -> tuple[Design, Sequence[Any], Sequence
 
 def _entries(matrix: Any, labels: Sequence[Any], exempt: frozenset[Any]) -> NDArray[np.object_]:
     """``P[report, truth]`` over the categories that occur."""
-    # A matrix may be given as a design, as an optimum, or entry by entry.
-    if isinstance(matrix, (Design, Optimum)):
+    if _is_design(matrix):
         design, truths, reports = _labelled(matrix)
         exact = design.matrix(exact=True)
         columns = {truth: dict(zip(reports, exact[:, j].tolist(), strict=True)) for j, truth in enumerate(truths)}

@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwell.auditing import Audit
 from maskwell.designs.base import Design
+from maskwell.designs.channels.rows import Shift
 from maskwell.errors import DesignError
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import (
@@ -52,53 +53,30 @@ class Evidence:
 
 def evidence(design: Design, category: Any = None) -> tuple[Any, list[Evidence]]:
     """The category (by default the one that reports tell most about) and all kinds of reports, the strongest first."""
-    if design.channel.sizes:
-        chosen = design.categories[0] if category is None else category
-        found = _by_size(design)
-    else:
-        chosen, found = _by_row(design, category)
-    if chosen not in design.categories:
+    if category is not None and category not in design.categories:
         raise DesignError(f"category must be one of the design's; got {category!r}.", parameter="category")
-    return chosen, _merged(sorted(found, key=lambda item: -item.factor))
+    first = 0 if category is None else design.categories.index(category)
+    one_will_do = category is not None or design.channel.truths_alike
+    truths = range(first, first + 1 if one_will_do else design.k)
+    shifts = {truth: design.channel.shifts(truth) for truth in truths}
+    chosen = max(shifts, key=lambda truth: max(shift.factor for shift in shifts[truth]))
+    named = zip(_names(design, shifts[chosen]), shifts[chosen], strict=True)
+    found = [Evidence(name, shift.factor) for name, shift in named]
+    return design.categories[chosen], _merged(sorted(found, key=lambda item: -item.factor))
 
 
-def _by_size(design: Design) -> list[Evidence]:
-    k, sizes, found = design.k, design.channel.sizes, []
-    holds, lacks = (
-        ("report is it", "report is another")
-        if [row.size for row in sizes] == [1]
-        else ("report holds it", "report lacks it")
-    )
-    for s, inside, outside in sizes:
-        of_size = "" if len(sizes) == 1 else f" ({s} of {k})"
-        if not 0 < s < k:
-            found.append(Evidence(f"report with {s} of {k}", Fraction(1)))
-            continue
-        # The chances of one set with the truth inside and of one without are as mine : theirs.
-        mine, theirs = inside * (k - s), outside * s
-        found.append(Evidence(holds + of_size, _ratio(mine * (k - 1), (s - 1) * mine + (k - s) * theirs)))
-        found.append(Evidence(lacks + of_size, _ratio(theirs * (k - 1), s * mine + (k - 1 - s) * theirs)))
-    return found
-
-
-def _by_row(design: Design, category: Any) -> tuple[Any, list[Evidence]]:
-    matrix = design.matrix(exact=True)
-    names = [f"report {_short(report_name(r, design))}" for r in design.report_labels()]
-    totals = matrix.sum(axis=1)
-
-    def about(j: int) -> list[Evidence]:
-        rows = zip(names, matrix[:, j], totals - matrix[:, j], strict=True)
-        return [Evidence(name, _ratio(p * (design.k - 1), rest)) for name, p, rest in rows if p + rest]
-
-    if category is not None and category in design.categories:
-        return category, about(design.categories.index(category))
-    kinds = [about(j) for j in range(design.k)]
-    most = max(range(design.k), key=lambda j: max(item.factor for item in kinds[j]))
-    return design.categories[most] if category is None else category, kinds[most]
-
-
-def _ratio(mine: Any, rest: Any) -> Fraction | float:
-    return Fraction(mine) / Fraction(rest) if rest else math.inf
+def _names(design: Design, shifts: list[Shift]) -> list[str]:
+    """What reports are called beside a curve."""
+    labels = design.class_labels(shift.at for shift in shifts)
+    if not design.channel.classes_are_sizes:
+        return [f"report {_short(report_name(label, design))}" for label in labels]
+    words = ("report is another", "report is it") if set(labels) == {1} else ("report lacks it", "report holds it")
+    sizes = [f" ({size} of {design.k})" if len(set(labels)) > 1 else "" for size in labels]
+    of_none_or_all = [f"report with {size} of {design.k}" for size in labels]
+    return [
+        whole if shift.holds is None else words[shift.holds] + size
+        for shift, size, whole in zip(shifts, sizes, of_none_or_all, strict=True)
+    ]
 
 
 def _merged(found: list[Evidence]) -> list[Evidence]:

@@ -110,7 +110,7 @@ def pictures(audit: Audit) -> Section:
 
 
 def _has_beliefs(design: Design) -> bool:
-    return bool(design.channel.sizes) or design.report_count() <= _MOST_REPORTS
+    return design.channel.truths_alike or design.report_count() <= _MOST_REPORTS
 
 
 def figure_tables(audit: Audit) -> list[Table]:
