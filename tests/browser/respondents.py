@@ -63,6 +63,8 @@ QUESTIONS = [
     ),
     asked("optional", "Did you ever lie?", designs.warner(truth_prob=0.8), optional=True),
     asked("many", "Where do you live?", designs.minimax([f"Place {i}" for i in range(40)], gamma=9)),
+    asked("spaces", "Where were you born?", designs.projective([f"Town {i}" for i in range(30)], gamma=3)),
+    asked("searched", "What is your work?", designs.projective([f"Job {i}" for i in range(400)], gamma=3)),
 ]
 EVERY_KIND = {"title": "Every kind of question", "questions": QUESTIONS}
 SHORT = {"title": "One question", "questions": QUESTIONS[:1]}
@@ -156,6 +158,9 @@ def _choose(group: Any, question: dict[str, Any], label: str | None) -> None:
     elif question.get("form") == "subset":
         on_list = label in group.locator(".labels li").all_inner_texts()
         group.get_by_label("Yes" if on_list else "No", exact=True).check()
+    elif group.locator("input[type=search]").count():
+        group.locator("input[type=search]").fill(label)
+        group.get_by_label(label, exact=True).check()
     elif group.locator("select").count():
         group.locator("select").select_option(label=label)
     else:

@@ -2,7 +2,7 @@
 
 import { make, ownText } from "./dom.js";
 import { answers, bars, EVERYBODY, people } from "./picture.js";
-import { above, minus, ONE, over, ratio, same, ZERO } from "./ratio.js";
+import { above, minus, ONE, over, ratio, same, whole, ZERO } from "./ratio.js";
 import { belief, compare, reveal, rowsOf } from "./reveal.js";
 
 // Above this factor, evidence is usually called strong.
@@ -32,6 +32,10 @@ function howSent(stored, facts, words, asked) {
   if (isOpen(facts)) return ["sent_as_it_is", {}];
   const k = words.number(facts.k);
   if (facts.shape === "one") return ["sent_one", { k }];
+  if (facts.lists) {
+    const size = words.number(whole(facts.average));
+    return ["sent_listed", { k, size, m: words.number(facts.lists) }];
+  }
   if (facts.shape === "list") {
     const [least, most] = [words.number(facts.least), words.number(facts.most)];
     return facts.least === facts.most ? ["sent_list", { k, size: least }] : ["sent_lists", { k, least, most }];
@@ -109,18 +113,19 @@ function tablePicture(stored, words) {
 }
 
 /** A report in words: the answers that it holds, and what it says about whoever sends it. */
-export function reportInWords(stored, report, words) {
-  return make("div", { class: "report" }, named(stored, report, words), ...meaning(stored, report, words));
+export function reportInWords({ stored, design }, report, words) {
+  const labels = design.meaning(report);
+  const size = Array.isArray(labels) ? labels.length : 1;
+  const { row, member, other } = compare(stored, report, size);
+  const told = row ? meaningOfRow(stored, row, words) : meaningOfSet(stored, size, member, other, words);
+  const shown = row ? rowLikelihoods(stored, row, words) : setLikelihoods(stored, size, member, other, words);
+  return make("div", { class: "report" }, named(labels, words), words.into(make("p"), ...told), shown);
 }
 
-function named(stored, report, words) {
-  if (stored.kind === "matrix") return ownText("p", stored.weights.reports[Number(report)], { class: "sent-label" });
-  const { members } = compare(stored, report);
-  if (members.length === 0) return words.into(make("p", { class: "sent-label" }), "empty_list");
-  return labelList(
-    members.map((position) => stored.categories[position]),
-    words,
-  );
+function named(labels, words) {
+  if (!Array.isArray(labels)) return ownText("p", labels, { class: "sent-label" });
+  if (labels.length === 0) return words.into(make("p", { class: "sent-label" }), "empty_list");
+  return labelList(labels, words);
 }
 
 /** Answers as a list; a long one is cut, and says so. */
@@ -132,17 +137,13 @@ export function labelList(labels, words, most = 24) {
   return make("ul", { class: "labels" }, ...items);
 }
 
-function meaning(stored, report, words) {
-  const { row, members, member, other } = compare(stored, report);
-  const told = row ? meaningOfRow(stored, row, words) : meaningOfSet(stored, members, member, other, words);
-  const shown = row ? rowLikelihoods(stored, row, words) : setLikelihoods(stored, members, member, other, words);
-  return [words.into(make("p"), ...told), shown];
+function saysNothing(stored, size, member, other) {
+  return size === 0 || size === stored.categories.length || same(member, other);
 }
 
-function meaningOfSet(stored, members, member, other, words) {
+function meaningOfSet(stored, size, member, other, words) {
   const one = reveal(stored).shape === "one";
-  const k = stored.categories.length;
-  if (members.length === 0 || members.length === k || same(member, other)) return ["means_nothing", {}];
+  if (saysNothing(stored, size, member, other)) return ["means_nothing", {}];
   if (same(other, ZERO)) return [one ? "means_open" : "means_only_list", {}];
   if (above(member, other)) return [one ? "means_one" : "means_list", { factor: words.factor(over(member, other)) }];
   const factor = same(member, ZERO) ? "∞" : words.factor(over(other, member));
@@ -166,8 +167,8 @@ function timesLeast(chance, least, words) {
 }
 
 /** Two bars: how often people with an answer on the list send it, beside the others. */
-function setLikelihoods(stored, members, member, other, words) {
-  if (members.length === 0 || members.length === stored.categories.length || same(member, other)) return null;
+function setLikelihoods(stored, size, member, other, words) {
+  if (saysNothing(stored, size, member, other)) return null;
   const one = reveal(stored).shape === "one";
   const says = (key) => words.into(make("span"), key);
   const least = above(member, other) ? other : member;

@@ -1,8 +1,8 @@
 /** Practice on a pretend answer, as often as one likes: drawn like a real report, and shown, never kept or sent. */
 
 import { pickQuestion } from "./asking.js";
-import { choice } from "./choices.js";
-import { make, ownText } from "./dom.js";
+import { choiceOfLabel } from "./choices.js";
+import { make } from "./dom.js";
 import { labelList, reportInWords } from "./explanation.js";
 
 /** A closed box with the practice for one design. */
@@ -15,7 +15,7 @@ export function practice(part, words, subset) {
       number: words.number(number),
     });
     const again = words.into(make("p", { class: "note" }), "practice_again");
-    result.replaceChildren(title, reportInWords(part.stored, report, words), again);
+    result.replaceChildren(title, reportInWords(part, report, words), again);
   };
   const controls = subset ? pretendYesOrNo(part, words, show, result) : pretendChoice(part, words, show, result);
   return make(
@@ -35,8 +35,7 @@ function button(words, key, action) {
 }
 
 function pretendChoice(part, words, show, result) {
-  const options = part.stored.categories.map((label, value) => ({ value, label: ownText("span", label) }));
-  const pretend = choice(words.into(make("legend"), "practice_choose"), options, words);
+  const pretend = choiceOfLabel(words.into(make("legend"), "practice_choose"), part.stored.categories, [], words);
   const draw = () => {
     const selected = pretend.selected();
     if (selected === null) result.replaceChildren(words.into(make("p"), "practice_first"));

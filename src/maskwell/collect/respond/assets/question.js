@@ -6,11 +6,11 @@
  */
 
 import { canBeAsked, pickQuestion } from "./asking.js";
-import { choice } from "./choices.js";
+import { choice, choiceOfLabel } from "./choices.js";
 import { freshId, make, ownText } from "./dom.js";
 import { explanation, labelList } from "./explanation.js";
 import { practice } from "./practice.js";
-import { partsOf } from "./reveal.js";
+import { readParts } from "./reveal.js";
 
 const NO_ANSWER = "none";
 // Whoever answers about a list must see all of it.
@@ -19,8 +19,7 @@ const ALL = Infinity;
 /** The questions of a survey; `readDesign` checks each design, and an error means that nothing may be asked. */
 export function questionsOf(survey, readDesign, words) {
   return survey.questions.map((asked, i) => {
-    const parts = partsOf(asked.design).map(({ name, stored }) => ({ name, stored, design: readDesign(stored) }));
-    readDesign(asked.design);
+    const parts = readParts(asked.design, readDesign);
     const subset = asked.form === "subset";
     if (subset && !canBeAsked(asked.design)) throw new Error("this design cannot be carried out by asking");
     return new Question(asked, parts, subset, { number: i + 1, count: survey.questions.length }, words);
@@ -95,12 +94,15 @@ function refusalOption(words) {
   return make("span", {}, words.into(make("span"), "no_answer"), make("br"), note);
 }
 
+/** That no answer is given, as an option of a question of one part. */
+function refusals(asked, words) {
+  return asked.optional && asked.design.kind !== "product" ? [{ value: NO_ANSWER, label: refusalOption(words) }] : [];
+}
+
 /** The answer chosen among all categories. */
 function chooseOne(asked, part, words) {
-  const options = part.stored.categories.map((label, value) => ({ value, label: ownText("span", label) }));
-  if (asked.optional && asked.design.kind !== "product")
-    options.push({ value: NO_ANSWER, label: refusalOption(words) });
-  const chosen = choice(legendOf(asked, part, "your_answer", words), options, words);
+  const legend = legendOf(asked, part, "your_answer", words);
+  const chosen = choiceOfLabel(legend, part.stored.categories, refusals(asked, words), words);
   const draw = () => (chosen.selected() === NO_ANSWER ? null : part.design.mask(Number(chosen.selected())));
   return { ...chosen, answered: () => chosen.selected() !== null, draw };
 }
@@ -115,9 +117,7 @@ function yesOrNo(asked, part, words) {
   );
   named.id = freshId("set");
   const options = ["yes", "no"].map((value) => ({ value, label: words.into(make("span"), value) }));
-  if (asked.optional && asked.design.kind !== "product")
-    options.push({ value: NO_ANSWER, label: refusalOption(words) });
-  const chosen = choice(legendOf(asked, part, "asked", words), options, words, named);
+  const chosen = choice(legendOf(asked, part, "asked", words), [...options, ...refusals(asked, words)], named);
   const possible = make(
     "div",
     { class: "possible" },

@@ -2,13 +2,13 @@
 
 import { make, ownText } from "./dom.js";
 import { reportInWords } from "./explanation.js";
-import { partsOf } from "./reveal.js";
+import { readParts } from "./reveal.js";
 
-/** The receipt of a body that was sent, as an element; `readJson` reads it as it reads the survey. */
-export function receipt(survey, body, words, { readJson, invited }) {
-  const { reports } = readJson(body);
+/** The receipt of a body that was sent, as an element. */
+export function receipt(survey, body, words, { readDesign, invited }) {
+  const { reports } = JSON.parse(body);
   const entries = survey.questions.map((question) => {
-    return make("div", { class: "entry" }, ownText("h3", question.text), ...sent(question, reports, words));
+    return make("div", { class: "entry" }, ownText("h3", question.text), ...sent(question, reports, readDesign, words));
   });
   return make(
     "section",
@@ -22,13 +22,12 @@ export function receipt(survey, body, words, { readJson, invited }) {
   );
 }
 
-function sent(question, reports, words) {
+function sent(question, reports, readDesign, words) {
   const report = reports[question.name] ?? null;
   if (report === null) return [words.into(make("p", { class: "sent-label" }), "receipt_none")];
-  const parts = partsOf(question.design);
   const each = question.design.kind === "product" ? report : [report];
-  return parts.flatMap(({ name, stored }, i) => [
-    name === null ? null : ownText("h4", name),
-    each[i] === null ? words.into(make("p"), "receipt_none") : reportInWords(stored, each[i], words),
+  return readParts(question.design, readDesign).flatMap((part, i) => [
+    part.name === null ? null : ownText("h4", part.name),
+    reportInWords(part, each[i], words),
   ]);
 }

@@ -204,7 +204,7 @@ class Page {
       this.route();
     });
     const invited = this.invitation !== null;
-    const paper = receipt(this.survey, record.body, words, { readJson, invited });
+    const paper = receipt(this.survey, record.body, words, { readDesign, invited });
     return this.state(title, "received_more", {}, paper, remove);
   }
 

@@ -16,9 +16,16 @@ export function partsOf(stored) {
   return stored.weights.parts.map((part, i) => ({ name: stored.weights.names[i], stored: part }));
 }
 
+/** The same with what `readDesign` makes of each part; it throws where a design must not be used. */
+export function readParts(stored, readDesign) {
+  const design = readDesign(stored);
+  return partsOf(stored).map((part, i) => ({ ...part, design: design.parts?.[i] ?? design }));
+}
+
 /** Whether a report is one category ("one"), a list of categories ("list"), or a row of a table ("code"). */
 export function shapeOf(stored) {
   if (stored.kind === "matrix") return "code";
+  if (stored.kind === "projective") return "list";
   const [least, most] = sizes(stored);
   return least === 1 && most === 1 && stored.kind !== "conditional" ? "one" : "list";
 }
@@ -97,7 +104,8 @@ export function rowsOf({ weights }) {
  * is right.
  */
 export function reveal(stored) {
-  return stored.kind === "matrix" ? revealTable(stored) : revealSets(stored);
+  const by = { matrix: revealTable, projective: revealSpace };
+  return (by[stored.kind] ?? revealSets)(stored);
 }
 
 function revealSets(stored) {
@@ -171,6 +179,55 @@ function revealTable(stored) {
   return { k, shape: "code", certain, parity, open, exposed: exposed.reduce(larger), guess };
 }
 
+/** How many points a space of this dimension over q elements has. */
+function pointsOf(q, dimension) {
+  return (q ** dimension - 1n) / (q - 1n);
+}
+
+/** The chance of a hyperplane for a truth that it holds, and for another one. */
+function hyperplaneChances({ weights: { q, t, inside, outside } }) {
+  const [all, through] = [pointsOf(q, t), pointsOf(q, t - 1n)];
+  return {
+    member: ratio(BigInt(inside), TOTAL * through),
+    other: ratio(BigInt(outside), TOTAL * (all - through)),
+  };
+}
+
+function revealSpace(stored) {
+  const k = BigInt(stored.categories.length);
+  const { q, t } = stored.weights;
+  const { member, other } = hyperplaneChances(stored);
+  const likely = larger(member, other);
+  const unlikely = same(likely, member) ? other : member;
+  // A guess is as good as for any other report, unless all answers are as unlikely to lead to this one.
+  const silent = same(likely, member) ? holdingNone(k, q, t) : holdingAll(k, q, t);
+  const all = pointsOf(q, t);
+  const guess = over(plus(times(likely, ratio(all - silent)), times(unlikely, ratio(silent))), ratio(k));
+  return {
+    k: Number(k),
+    shape: "list",
+    lists: Number(all),
+    average: ratio(k * pointsOf(q, t - 1n), all),
+    own: ratio(BigInt(stored.weights.inside), TOTAL),
+    parity: over(likely, unlikely),
+    open: Number(k),
+    exposed: ZERO,
+    guess,
+  };
+}
+
+/** Hyperplanes that hold none of the first k points: the first q + 1 are a line, and a hyperplane meets every line. */
+function holdingNone(k, q, t) {
+  return k > q ? 0n : (q + 1n - k) * q ** (t - 2n);
+}
+
+/** Hyperplanes that hold all of the first k points, which span the least space with room for them. */
+function holdingAll(k, q, t) {
+  let dimension = 1n;
+  while (pointsOf(q, dimension) < k) dimension += 1n;
+  return pointsOf(q, t - dimension);
+}
+
 /** The factors of several reports multiply; null if one of them has no limit. */
 export function together(parities) {
   return parities.includes(null) ? null : parities.reduce(times, ONE);
@@ -183,13 +240,11 @@ export function belief(parity) {
 }
 
 /**
- * How often people send this report, by their answer, as chances to be compared with each other:
- * {members, member, other} for one category and lists, {row} for a row of a table.
+ * How often people send this report, by their answer, as chances to be compared with each other: {row} for a row of a
+ * table, else {member, other}; `size` is how many answers the report holds.
  */
-export function compare(stored, report) {
-  if (stored.kind === "matrix") return { row: rowsOf(stored)[Number(report)] };
-  const members = membersOf(stored, report);
-  const at = stored.kind === "subsets" ? listSizes(stored).indexOf(members.length) : Number(report);
-  const { member, other } = classes(stored)[at];
-  return { members, member, other };
+export function compare(stored, report, size) {
+  if (stored.kind === "matrix") return { row: rowsOf(stored)[report] };
+  if (stored.kind === "projective") return hyperplaneChances(stored);
+  return classes(stored)[stored.kind === "subsets" ? listSizes(stored).indexOf(size) : report];
 }
