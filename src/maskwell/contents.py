@@ -32,6 +32,9 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.inference.regression.arms import arms
+from maskwell.inference.regression.fit import regress
+from maskwell.inference.regression.regression import Regression
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
@@ -61,6 +64,9 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",
+    "Regression",
+    "arms",
+    "regress",
     "Audit",
     "audit",
     "audit_sampler",

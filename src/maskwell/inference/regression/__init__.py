@@ -1,0 +1,1 @@
+"""Regression with masked variables: the outcome, the predictors, or both were never seen."""

@@ -1,0 +1,310 @@
+"""From a formula and data to numbers: a model matrix for each combination of masked predictors, and the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import DataError, EstimationError
+from maskwell.inference.regression.masked import Combinations, MaskedVariable, combinations, masked_variables
+from maskwell.tables.frames import column_names, native_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_CELLS = 1 << 30  # of all model matrices together: 8 GiB
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The outcome: what is known of its categories by record, or the number that was seen."""
+
+    name: str
+    categories: tuple[Any, ...]
+    rows: Matrix | None
+    scores: Matrix | None
+    values: Vector | None
+    masked: MaskedVariable | None
+
+    @property
+    def event(self) -> Any:
+        """The first category: the event of a model with two."""
+        return self.categories[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFrame:
+    """Everything that a fit needs of the data. ``matrices[c]`` is the model matrix if combination c were the truth."""
+
+    outcome: Outcome
+    terms: tuple[str, ...]
+    slices: Mapping[str, slice]
+    matrices: NDArray[np.float64]
+    predictors: Combinations
+    background: Matrix
+    kept: NDArray[np.bool_]
+    spec: Any
+    masked: Mapping[str, MaskedVariable]
+    table: pd.DataFrame
+
+    @property
+    def n(self) -> int:
+        """The number of records in the fit."""
+        return int(self.matrices.shape[1])
+
+
+def model_frame(
+    formula: str, data: Any, masked: Mapping[str, Any], family: str, event: Any, missing: str
+) -> ModelFrame:
+    """Read formula, data and reports; an error names the variable and the reason."""
+    left, right = _parsed(formula)
+    names = sorted(str(name) for name in right.required_variables)
+    outcome_names = sorted(str(name) for name in left.required_variables)
+    variables = masked_variables(masked, {*names, *outcome_names})
+    unused = [name for name in variables if name not in {*names, *outcome_names}]
+    if unused or not variables:
+        raise DataError("the formula uses none of the masked variables; name one in it.", parameter="formula")
+    n = len(next(iter(variables.values())))
+    table = _table(data, [name for name in {*names, *outcome_names} if name not in variables], variables, n)
+    kept = _complete(table, variables, missing)
+    table = table.loc[kept].reset_index(drop=True)
+    variables = {name: variable.at(kept) for name, variable in variables.items()}
+    hidden = [variables[name] for name in names if name in variables]
+    among = combinations(hidden, len(table))
+    spec, matrices = _matrices(right, table, hidden, among, cumulative=family == "cumulative")
+    outcome = _outcome(left, outcome_names, table, variables, family, event)
+    return ModelFrame(
+        outcome,
+        tuple(spec.column_names),
+        {str(term): part for term, part in spec.term_slices.items()},
+        matrices,
+        among,
+        _background(spec, matrices, hidden),
+        kept,
+        spec,
+        variables,
+        table,
+    )
+
+
+def _parsed(formula: str) -> tuple[Any, Any]:
+    try:
+        from formulaic import Formula
+        from formulaic.errors import FormulaicError
+    except ImportError:
+        raise EstimationError(
+            "regress needs formulaic for its formulas; install it with: pip install 'maskwell[regression]'"
+        ) from None
+    try:
+        parsed = Formula(formula)
+        return parsed.lhs, parsed.rhs
+    except (FormulaicError, SyntaxError, AttributeError, TypeError):
+        raise DataError(
+            f"formula must read like 'outcome ~ first + second'; got {formula!r}.", parameter="formula"
+        ) from None
+
+
+def _table(data: Any, names: Sequence[str], variables: Mapping[str, MaskedVariable], n: int) -> pd.DataFrame:
+    """The unmasked variables of the model, one row per report."""
+    import pandas as pd
+
+    if data is not None and (open_ones := [name for name in column_names(data) if name in variables]):
+        raise DataError(
+            f"data has a column {open_ones[0]!r}, which masked names too. If it holds true answers, keep it away from "
+            "here; otherwise rename one of the two.",
+            parameter="data",
+        )
+    columns = native_columns({} if data is None else data, names)
+    table = pd.DataFrame({name: _pandas(column) for name, column in columns.items()}, index=range(_length(columns, n)))
+    if len(table) != n:
+        raise DataError(
+            f"data must have a row for each report, in the same order: {n:,} reports, {len(table):,} rows.",
+            parameter="data",
+        )
+    return table
+
+
+def _length(columns: Mapping[str, Any], n: int) -> int:
+    return len(next(iter(columns.values()))) if columns else n
+
+
+def _pandas(column: Any) -> Any:
+    """A column as pandas holds it, whatever its index was."""
+    import pandas as pd
+
+    if isinstance(column, pd.Series):
+        return column.array
+    if hasattr(column, "to_pandas"):
+        return column.to_pandas().array
+    return column
+
+
+def _complete(table: pd.DataFrame, variables: Mapping[str, MaskedVariable], missing: str) -> NDArray[np.bool_]:
+    """Which records have everything; an error about the others unless they are to be dropped."""
+    if missing not in ("refuse", "drop"):
+        raise DataError(f'missing must be "refuse" or "drop"; got {missing!r}.', parameter="missing")
+    gone = {name: np.asarray(table[name].isna(), np.bool_) for name in table}
+    gone |= {name: variable.missing for name, variable in variables.items()}
+    lacking = np.logical_or.reduce(list(gone.values()))
+    if lacking.any() and missing == "refuse":
+        name = next(name for name, absent in gone.items() if absent.any())
+        raise DataError(
+            f"{int(lacking.sum()):,} of {len(lacking):,} records lack a value, first {name!r} in row "
+            f'{int(np.argmax(gone[name]))}; pass missing="drop" to leave them out.',
+            parameter="missing",
+        )
+    if lacking.all():
+        raise DataError("every record lacks some value; there is nothing to fit.", parameter="data")
+    return np.asarray(~lacking)
+
+
+def filled(table: pd.DataFrame, hidden: Sequence[MaskedVariable], labels: Sequence[Any]) -> pd.DataFrame:
+    """The data as they were if every record had these labels of the masked predictors; also a list of labels each."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for variable, label in zip(hidden, labels, strict=True):
+        listed = label if isinstance(label, list) else [label] * len(table)
+        if all(isinstance(c, (int, float)) and not isinstance(c, bool) for c in variable.categories):
+            columns[variable.name] = np.array(listed, float)
+        else:
+            texts = [str(c) for c in variable.categories]
+            columns[variable.name] = pd.Categorical([str(c) for c in listed], categories=texts)
+    return table.assign(**columns)
+
+
+def _matrices(
+    right: Any, table: pd.DataFrame, hidden: Sequence[MaskedVariable], among: Combinations, *, cumulative: bool
+) -> tuple[Any, NDArray[np.float64]]:
+    from formulaic.errors import FormulaicError
+
+    try:
+        # All labels occur in the frame that fixes how columns are coded.
+        turns = [[labels[i] for labels in islice(cycle(among.labels), len(table))] for i in range(len(hidden))]
+        spec = right.get_model_matrix(filled(table, hidden, turns), na_action="raise", output="numpy").model_spec
+        cells = len(among) * len(table) * len(spec.column_names)
+        if cells > _MOST_CELLS:
+            raise EstimationError(
+                f"{len(among)} combinations of masked predictors over {len(table):,} records and "
+                f"{len(spec.column_names)} terms need {8 * cells >> 30} GiB; use fewer terms."
+            )
+        matrices = np.empty((len(among), len(table), len(spec.column_names)))
+        for at, labels in enumerate(among.labels):
+            frame = filled(table, hidden, labels)
+            matrices[at] = spec.get_model_matrix(frame, na_action="raise", output="numpy")
+    except (FormulaicError, ValueError, TypeError, KeyError) as error:
+        if isinstance(error, EstimationError):
+            raise
+        raise DataError(
+            f"the formula cannot be worked out on these data ({type(error).__name__}); check that its functions and "
+            "columns fit together.",
+            parameter="formula",
+        ) from None
+    if not np.isfinite(matrices).all():
+        raise DataError("the formula gives values that are infinite or no numbers; check its functions.", "formula")
+    return _without_intercept(spec, matrices) if cumulative else (spec, matrices)
+
+
+def _without_intercept(spec: Any, matrices: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+    """Thresholds take the place of the intercept."""
+    names = list(spec.column_names)
+    if "Intercept" not in names:
+        raise DataError("a cumulative model has thresholds in the place of its intercept; do not remove it.", "formula")
+    subset = [term for term in spec.terms if str(term) != "1"]
+    if not subset:
+        raise DataError("the formula has no predictors.", parameter="formula")
+    return spec.subset(subset), np.delete(matrices, names.index("Intercept"), axis=2)
+
+
+def _background(spec: Any, matrices: NDArray[np.float64], hidden: Sequence[MaskedVariable]) -> Matrix:
+    """The columns without masked variables, on which the distribution of the masked predictors may depend."""
+    names = {variable.name for variable in hidden}
+    columns = [np.ones(matrices.shape[1])]
+    for term, part in spec.term_slices.items():
+        if str(term) != "1" and not names & {str(v) for v in spec.term_variables.get(term, ())}:
+            columns.extend(matrices[0][:, part].T)
+    return np.column_stack(columns)
+
+
+def _outcome(
+    left: Any,
+    names: Sequence[str],
+    table: pd.DataFrame,
+    variables: Mapping[str, MaskedVariable],
+    family: str,
+    event: Any,
+) -> Outcome:
+    if family == "normal":
+        return _number(left, names, table, variables)
+    if len(names) != 1 or str(left).strip() not in (names[0], f"`{names[0]}`"):
+        raise DataError(f"the outcome must be one variable by its name; got {str(left)!r}.", parameter="formula")
+    name = names[0]
+    variable = variables.get(name)
+    if variable is not None:
+        order = _order(variable.categories, event, family, name)
+        categories = tuple(variable.categories[j] for j in order)
+        return Outcome(name, categories, variable.rows[:, order], variable.scores[:, order], None, variable)
+    values, labels = _observed(table[name])
+    order = _order(labels, event, family, name, observed=True)
+    indicator = (values[:, None] == np.array(order)).astype(float)
+    return Outcome(name, tuple(labels[j] for j in order), indicator, indicator, None, None)
+
+
+def _observed(column: Any) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories()
+        return np.asarray(column.cat.codes, np.int64), tuple(column.cat.categories.tolist())
+    codes, labels = pd.factorize(column, sort=True)
+    return np.asarray(codes, np.int64), tuple(labels.tolist())
+
+
+def _order(categories: tuple[Any, ...], event: Any, family: str, name: str, *, observed: bool = False) -> list[int]:
+    """The order of the categories: the event first for two of them, as they are for more."""
+    k = len(categories)
+    if family in ("multinomial", "cumulative"):
+        if event is not None:
+            raise DataError(f"event= goes with families of two outcomes; {family} has all categories.", "event")
+        if k < 2 or (family == "cumulative" and k < 3):
+            raise DataError(f"{family} needs an outcome with more categories; {name!r} has {k}; use logit.", "family")
+        return list(range(k))
+    if k != 2:
+        raise DataError(
+            f"{family} needs an outcome with two categories; {name!r} has {k}. Use family='multinomial' or, for "
+            "ordered ones, 'cumulative'.",
+            parameter="family",
+        )
+    if event is None:
+        truth_values = all(isinstance(c, (bool, int, float, np.bool_, np.integer)) for c in categories)
+        if not truth_values and observed:
+            shown = " or ".join(repr(c) for c in categories)
+            raise DataError(f"event= must say which of the outcomes is modelled: {shown}.", parameter="event")
+        # 1 of 0 and 1, true of false and true; otherwise the first, as "yes" of the yes/no designs.
+        event = max(categories) if truth_values else categories[0]
+    if event not in categories:
+        raise DataError(f"event must be one of the outcomes, {', '.join(map(repr, categories))}.", parameter="event")
+    first = categories.index(event)
+    return [first, 1 - first]
+
+
+def _number(left: Any, names: Sequence[str], table: pd.DataFrame, variables: Mapping[str, MaskedVariable]) -> Outcome:
+    if any(name in variables for name in names):
+        raise DataError(
+            "normal needs an outcome that was not masked; for a masked outcome use logit, multinomial or cumulative.",
+            parameter="family",
+        )
+    built = left.get_model_matrix(table, na_action="raise", output="numpy")
+    columns = [at for at, name in enumerate(built.model_spec.column_names) if name != "Intercept"]
+    if len(columns) != 1:
+        raise DataError("normal needs one outcome that is a number.", parameter="formula")
+    values = np.asarray(built, float)[:, columns[0]]
+    if not np.isfinite(values).all() or values.std() == 0:
+        raise DataError(f"the outcome {str(left)!r} must be finite and not always the same.", parameter="formula")
+    return Outcome(str(left).strip(), (), None, None, values, None)

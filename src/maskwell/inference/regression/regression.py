@@ -1,0 +1,310 @@
+"""A fitted regression: coefficients with their covariance, tests, predictions, effects, and what masking cost."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import DataError, EstimationError
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
+from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.inference.regression.families import Family
+from maskwell.inference.regression.likelihood import Likelihood, linear_predictors
+from maskwell.inference.regression.model_frame import ModelFrame
+from maskwell.inference.regression.newton import Solution, maximise
+from maskwell.inference.regression.summary import summary_lines
+from maskwell.plain_text import among, visible_lines
+from maskwell.tables.frames import native_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from maskwell.inference.regression.effects import Effects
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regression:
+    """A fitted model. ``open_covariance`` is what the covariance would be if nothing had been masked."""
+
+    formula: str
+    method: str
+    cov_type: str
+    names: tuple[str, ...]
+    estimates: Vector
+    covariance: Matrix
+    open_covariance: Matrix
+    family: Family
+    frame: ModelFrame
+    weights: Vector
+    solution: Solution
+
+    @property
+    def n(self) -> int:
+        """The number of records in the fit."""
+        return self.frame.n
+
+    @property
+    def dropped(self) -> int:
+        """The number of records that lacked a value."""
+        return int((~self.frame.kept).sum())
+
+    @property
+    def params(self) -> pd.Series[float]:
+        """The coefficients by name."""
+        return self._series(self.estimates)
+
+    @property
+    def standard_errors(self) -> pd.Series[float]:
+        """Their standard errors."""
+        return self._series(np.sqrt(np.diagonal(self.covariance)))
+
+    @property
+    def bse(self) -> pd.Series[float]:
+        """The same, by the name that statsmodels has for it."""
+        return self.standard_errors
+
+    @property
+    def tvalues(self) -> pd.Series[float]:
+        """Coefficients over their standard errors."""
+        return self.params / self.standard_errors
+
+    @property
+    def pvalues(self) -> pd.Series[float]:
+        """Two-sided p-values of the coefficients, from the normal distribution."""
+        return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
+
+    def cov_params(self) -> pd.DataFrame:
+        """The covariance by name."""
+        import pandas as pd
+
+        return pd.DataFrame(self.covariance, index=list(self.names), columns=list(self.names))
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Limits at level ``1 - alpha``, in the columns 0 and 1 as statsmodels has them."""
+        import pandas as pd
+
+        return pd.DataFrame(self.interval(1 - alpha), index=list(self.names))
+
+    def interval(self, level: float = 0.95) -> Matrix:
+        """Lower and upper Wald limits of the coefficients."""
+        margin = normal_quantile(level) * np.sqrt(np.diagonal(self.covariance))
+        return np.column_stack([self.estimates - margin, self.estimates + margin])
+
+    @property
+    def scale(self) -> float:
+        """The residual standard deviation of a normal model."""
+        if not self.family.numeric:
+            raise EstimationError(f"a {self.family.name} model has no scale.")
+        return float(np.exp(self.solution.theta[len(self.names)]))
+
+    # The likelihood.
+
+    @property
+    def llf(self) -> float:
+        """The log-likelihood, up to a constant that depends on the reports alone."""
+        self._require_likelihood("a log-likelihood")
+        return self.solution.at.value
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion; compare models of the same reports."""
+        return -2 * self.llf + 2 * len(self.solution.theta)
+
+    @property
+    def gradient(self) -> Vector:
+        """The gradient at the solution: the certificate of the fit, with ``information``."""
+        return self.solution.at.gradient
+
+    @property
+    def information(self) -> Matrix:
+        """The observed information of all parameters; for corrected scores their negative Jacobian."""
+        return self.solution.at.information
+
+    def _require_likelihood(self, what: str) -> None:
+        if self.method != "likelihood":
+            raise EstimationError(f"{what} needs method='likelihood'; corrected scores have none.")
+
+    # What masking cost.
+
+    @property
+    def precision_kept(self) -> pd.Series[float]:
+        """For each coefficient the part of its precision that masking left: open variance over variance."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kept = np.diagonal(self.open_covariance) / np.diagonal(self.covariance)
+        return self._series(np.where(kept > 0, kept, np.nan))
+
+    @property
+    def people_needed(self) -> pd.Series[float]:
+        """How many masked people would be as telling as these were if they had answered openly."""
+        return self.n / self.precision_kept
+
+    # Tests of terms.
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of the formula, without the intercept."""
+        return tuple(term for term in self.frame.slices if term != "1")
+
+    def wald_test(self, term: str) -> HypothesisTest:
+        """Whether all coefficients of a term are 0, by their covariance."""
+        at = self._places(term)
+        part, block = self.estimates[at], self.covariance[np.ix_(at, at)]
+        statistic = float(part @ np.linalg.solve(block, part))
+        return HypothesisTest(f"Wald test of {term}", statistic, len(at), chi_square_tail(statistic, len(at)))
+
+    def lr_test(self, term: str) -> HypothesisTest:
+        """Whether a term can be left out, by the likelihood ratio of the two fits."""
+        self._require_likelihood("a likelihood ratio")
+        gone = self.frame.slices[self._term(term)]
+        without = np.delete(np.arange(len(self.frame.terms)), gone)
+        if not len(without):
+            raise EstimationError("a model without any term cannot be fitted.")
+        smaller = replace(
+            self.frame,
+            matrices=self.frame.matrices[:, :, without],
+            terms=tuple(self.frame.terms[at] for at in without),
+        )
+        names = self.family.parameter_names(smaller.terms, self.frame.outcome.categories)
+        other = maximise(Likelihood(smaller, self.family, self.weights), names)
+        df = len(self.solution.theta) - len(other.theta)
+        statistic = max(2 * (self.llf - other.at.value), 0.0)
+        return HypothesisTest(f"likelihood ratio test of {term}", statistic, df, chi_square_tail(statistic, df))
+
+    def term_tests(self) -> pd.DataFrame:
+        """A Wald test of every term."""
+        import pandas as pd
+
+        tests = {term: self.wald_test(term) for term in self.terms}
+        return pd.DataFrame(
+            {
+                "statistic": [test.statistic for test in tests.values()],
+                "df": [test.df for test in tests.values()],
+                "p_value": [test.p_value for test in tests.values()],
+            },
+            index=list(tests),
+        )
+
+    def _term(self, term: str) -> str:
+        if term not in self.terms:
+            raise DataError(f"the model has no term {term!r}; {among(term, self.terms)}.", parameter="term")
+        return term
+
+    def _places(self, term: str) -> list[int]:
+        columns = set(self.frame.terms[self.frame.slices[self._term(term)]])
+        names = self.family.parameter_names(self.frame.terms, self.frame.outcome.categories)
+        owners = self.family.parameter_names(list(self.frame.terms), [""] * len(self.frame.outcome.categories))
+        return [at for at in range(len(self.names)) if names[at] in columns or owners[at].removeprefix(": ") in columns]
+
+    # Predictions.
+
+    def predict(self, data: Any = None) -> Any:
+        """What is predicted for records: the chance of the event, of every category by name, or the expected number.
+
+        ``data`` must hold every predictor, masked ones as if their truth were known; without it, and without masked
+        predictors, the records of the fit are predicted.
+        """
+        import pandas as pd
+
+        if data is None:
+            if len(self.frame.predictors) > 1:
+                raise DataError("predict needs data with a column for each masked predictor.", parameter="data")
+            matrix = self.frame.matrices[0]
+        else:
+            matrix = self._matrix(data)
+        predicted = self.family.mean(self._eta(matrix))
+        if predicted.shape[1] <= 2:
+            return predicted[:, 0]
+        return pd.DataFrame(predicted, columns=[str(c) for c in self.frame.outcome.categories])
+
+    def _matrix(self, data: Any) -> Matrix:
+        import pandas as pd
+
+        names = sorted(str(name) for name in self.frame.spec.required_variables)
+        table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names).items()})
+        for name in names:
+            variable = self.frame.masked.get(name)
+            if variable is None:
+                continue
+            known = {str(c): c for c in variable.categories}
+            if unknown := [row for row, label in enumerate(table[name]) if str(label) not in known]:
+                raise DataError(
+                    f"{name!r} must hold categories of its design; row {unknown[0]} does not.", parameter="data"
+                )
+            if table[name].dtype.kind not in "iuf":
+                texts = [str(c) for c in variable.categories]
+                table[name] = pd.Categorical(table[name].map(str), categories=texts)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # labels that the fit did not have
+                return np.asarray(self.frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
+        except (ValueError, KeyError, TypeError, Warning) as error:
+            raise DataError(f"data do not fit the formula ({type(error).__name__}).", parameter="data") from None
+
+    def _eta(self, matrix: Matrix) -> Matrix:
+        maps = self.family.maps(matrix.shape[1])
+        return linear_predictors(matrix, maps, self.solution.theta[: maps[0].shape[1]])
+
+    def marginal_effects(self) -> Effects:
+        """Average marginal effects: how much the predicted chance changes with each predictor, all else as it is."""
+        from maskwell.inference.regression.effects import marginal_effects
+
+        return marginal_effects(self)
+
+    # Showing.
+
+    def summary(self, level: float = 0.95) -> str:
+        """The fit in plain text: what was modelled, the coefficients, and what masking cost."""
+        return visible_lines(summary_lines(self, level))
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """A data frame: estimate, standard error, limits, p-value, and the precision that masking left."""
+        import pandas as pd
+
+        lower, upper = self.interval(level).T
+        return pd.DataFrame(
+            {
+                "estimate": self.estimates,
+                "standard_error": np.asarray(self.standard_errors),
+                "lower": lower,
+                "upper": upper,
+                "p_value": np.asarray(self.pvalues),
+                "precision_kept": np.asarray(self.precision_kept),
+            },
+            index=list(self.names),
+        )
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The fit as plain values."""
+        return {
+            "formula": self.formula,
+            "family": self.family.name,
+            "method": self.method,
+            "cov_type": self.cov_type,
+            "n": self.n,
+            "dropped": self.dropped,
+            "coefficients": {
+                str(name): {column: _plain(value) for column, value in row.items()}
+                for name, row in self.to_frame(level).iterrows()
+            },
+            "log_likelihood": self.llf if self.method == "likelihood" else None,
+            "aic": self.aic if self.method == "likelihood" else None,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{self.family.name} regression, {self.method}: {self.formula}, n = {self.n}>"
+
+    def _series(self, values: Vector | Sequence[float]) -> pd.Series[float]:
+        import pandas as pd
+
+        return pd.Series(np.asarray(values, float), index=list(self.names))
+
+
+def _plain(value: Any) -> float | None:
+    number = float(value)
+    return number if math.isfinite(number) else None
