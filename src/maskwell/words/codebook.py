@@ -217,7 +217,8 @@ def _of_rows(design: Design) -> dict[str, Any]:
         },
         "variance": {
             "formula": "n * covariance of estimate[i] and estimate[j] = sum over rows z of chance[z] * scores[z][i] * "
-            "scores[z][j] - p[i] * p[j], where chance[z] = sum over j of rows[z][j] * p[j], at p = estimate",
+            "scores[z][j] - p[i] * p[j], where chance[z] = sum over j of rows[z][j] * p[j], at p = estimate, or at the "
+            "nearest proportions >= 0 that sum to 1 where no population gives such chances",
             "added_variance": design.added_variance,
         },
     }
