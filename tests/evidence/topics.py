@@ -20,6 +20,7 @@ from tests.evidence import (
     replicated_survey,
     sampler,
     sums,
+    top_limits,
     weights,
 )
 from tests.evidence.record import Result, Size
@@ -31,6 +32,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "coverage": coverage.run,
     "exact_coverage": exact_coverage.run,
     "sums": sums.run,
+    "top_limits": top_limits.run,
     "weights": weights.run,
     "replicated_survey": replicated_survey.run,
     "release_attack": release_attack.run,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from maskwell.designs.choice import why_taken
 from maskwell.plain_text import visible_lines
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def summarize(audit: Audit) -> str:
         f"precision {precision}",
         f"order     {'admissible' if audit.admissible else f'not admissible: {audit.why_not}'}",
     ]
+    if reason := why_taken(design):
+        lines.append(f"choice    {reason}")
     if audit.warnings:
         lines += ["", *(f"warning: {words}" for words in audit.warnings)]
     return visible_lines(lines)

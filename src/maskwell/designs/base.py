@@ -194,6 +194,10 @@ class Design(ABC):
         labels = self.report_labels() if self.report_count() == self.k else []
         return [labels.index(c) for c in self.categories] if set(labels) == set(self.categories) else None
 
+    def membership_rule(self) -> str | None:
+        """How anybody tells which categories a report holds, where that is arithmetic and not a list; else None."""
+        return None
+
     def set_facts(self) -> SetFacts | None:
         """How often reports hold the truth and other categories, where they are sets and alike for every truth."""
         matrix = self.small_matrix()

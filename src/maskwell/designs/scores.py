@@ -41,6 +41,10 @@ class Scores(ABC):
     def second_moment(self, proportions: Vector) -> Matrix:
         """E[L L'] of one report's scores L when the population has these proportions."""
 
+    def contrast_moment(self, weights: Vector, proportions: Vector) -> float:
+        """E[(w L)^2] of a weighted sum of one report's scores, without the k x k matrix where that is possible."""
+        return float(weights @ self.second_moment(proportions) @ weights)
+
     @abstractmethod
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         """Its diagonal alone, without the k x k matrix."""

@@ -30,7 +30,7 @@ _MEMBERS = frozenset(
     ("maskwell", "version", "kind", "name", "categories", "parameters", "demand", "weights", "fingerprint")
 )
 # What `maskwell plan --json` says of a design beside it; what it says of privacy is held against the integers.
-_FIGURES = frozenset(("k", "epsilon", "parity", "exact_parity", "added_variance", "worth", "precision"))
+_FIGURES = frozenset(("k", "epsilon", "parity", "exact_parity", "added_variance", "worth", "reason", "precision"))
 # What the design beside a CSV file of reports says of that file.
 _OF_REPORTS = frozenset(("report_file", "randomness", "question", "reports", "digest"))
 _DECIMAL = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-][0-9]{1,3})?")

@@ -8,6 +8,7 @@ from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.independence import independence_test
 from maskwell.inference.methods import estimate, estimate_contrast
 from maskwell.inference.posterior import IndividualLeakage, individual_leakage, posterior
+from maskwell.inference.top import Top
 
 __all__ = [
     "Contrast",
@@ -15,6 +16,7 @@ __all__ = [
     "HypothesisTest",
     "IndividualLeakage",
     "Projection",
+    "Top",
     "Totals",
     "estimate",
     "estimate_by",

@@ -7,6 +7,7 @@ from maskwell.designs.storage import about
 from maskwell.errors import EstimationError
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.joint import JointTable
+from maskwell.inference.top import Top
 
 
 def _association(result: Estimate, level: float) -> dict[str, Any]:
@@ -19,8 +20,14 @@ def _association(result: Estimate, level: float) -> dict[str, Any]:
         return {"association": None}
 
 
-def estimate_document(result: Estimate, limits: Any, drawn: Iterable[str], asked: dict[str, Any]) -> dict[str, Any]:
-    """An estimate for programs: ``drawn`` says how its reports were drawn, ``asked`` which ``limits`` these are."""
+def estimate_document(
+    result: Estimate, limits: Any, drawn: Iterable[str], asked: dict[str, Any], top: Top | None = None
+) -> dict[str, Any]:
+    """An estimate for programs, or of it ``top`` alone.
+
+    ``drawn`` says how its reports were drawn, ``asked`` which ``limits`` these are.
+    """
+    listed = result if top is None else top
     design = result.design
     noise = result.noise
     return {
@@ -37,9 +44,9 @@ def estimate_document(result: Estimate, limits: Any, drawn: Iterable[str], asked
         "method": result.method,
         "gap": result.gap,
         **asked,
-        "categories": design.categories,
-        "estimates": result.proportions,
-        "standard_errors": result.standard_errors,
+        "categories": design.categories if top is None else top.categories,
+        "estimates": listed.proportions,
+        "standard_errors": listed.standard_errors,
         "intervals": limits,
         **_association(result, asked["level"]),
         "noise": {

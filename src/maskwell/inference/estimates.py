@@ -18,6 +18,7 @@ from maskwell.frames import Backend, data_frame
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.simplex import project
 from maskwell.inference.summary import summary_lines
+from maskwell.inference.top import Top, top
 from maskwell.plain_text import visible_lines
 from maskwell.reports.tally import Tally
 
@@ -119,8 +120,12 @@ class Estimate(ABC):
     def contrast(self, scores: ContrastScores) -> Contrast:
         """A weighted sum of proportions: scores by label (others count 0) or one per category."""
         vector = contrast_vector(self.design, scores)
-        variance = float(vector @ self.covariance @ vector)
+        variance = self.contrast_variance(vector)
         return Contrast(float(vector @ self.proportions), math.sqrt(max(variance, 0.0)))
+
+    def contrast_variance(self, weights: Vector) -> float:
+        """The variance of a weighted sum of the estimated proportions."""
+        return float(weights @ self.covariance @ weights)
 
     def projected(self) -> Projection:
         """The nearest proportions that are non-negative and sum to 1; biased, and without standard errors."""
@@ -144,9 +149,29 @@ class Estimate(ABC):
         """The estimate in plain text: design, privacy, proportions, and where the uncertainty comes from."""
         return visible_lines(summary_lines(self, level))
 
-    def category_columns(self) -> dict[str, list[Any]]:
-        """The category of every proportion, as columns of a table."""
-        return {"category": [str(c) for c in self.design.categories]}
+    def top(self, n: int = 20, level: float = 0.95, method: str | None = None) -> Top:
+        """The ``n`` most frequent categories, with limits that hold for all categories together.
+
+        ``method`` is that of ``interval``; where a count is binomial it is clopper-pearson, which holds at any level.
+
+        >>> import maskwell as mw
+        >>> reports = mw.designs.projective(1000, epsilon=2).mask([7] * 6000 + [9] * 4000, seed=1)
+        >>> largest = mw.estimate(reports).top(3)
+        >>> largest.categories[:2], largest.present
+        ((7, 9), 2)
+        """
+        return top(self, n, level, method or self.surest_interval)
+
+    @property
+    def surest_interval(self) -> str:
+        """The kind of interval that holds best far out in the tails, where limits for many categories lie."""
+        return self.default_interval
+
+    def category_columns(self, positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
+        """The category of every proportion, or of those at some positions, as columns of a table."""
+        labels = self.design.categories
+        shown = labels if positions is None else [labels[at] for at in positions]
+        return {"category": [str(c) for c in shown]}
 
     def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
         """A data frame: category (or a column per variable), estimate, standard error, and limits of an interval."""

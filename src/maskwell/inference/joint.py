@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -38,8 +39,9 @@ class JointTable(Estimate):
         """The joint proportions as an array with one axis per variable."""
         return self.proportions.reshape([part.k for part in self._variables.values()])
 
-    def category_columns(self) -> dict[str, list[Any]]:
-        cells: Any = self.design.categories
+    def category_columns(self, positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
+        labels: Any = self.design.categories
+        cells = labels if positions is None else [labels[at] for at in positions]
         return {name: [str(cell[i]) for cell in cells] for i, name in enumerate(self._variables)}
 
     def remarks(self) -> list[str]:

@@ -66,10 +66,20 @@ class LinearEstimate(Estimate):
         """The covariance matrix of the estimated proportions."""
         return self.covariance_at(self.moment_points[0])
 
+    def contrast_variance(self, weights: Vector) -> float:
+        p, q = self.moment_points
+        spread = self.scores.contrast_moment(weights, q) - float(weights @ q) ** 2 + float(weights @ (q - p)) ** 2
+        return spread / self.effective_n
+
     @property
     def cov_type(self) -> str:
         """ "exact" for the design at the estimated proportions; "linearised" with sampling weights."""
         return "exact" if self.tally.squares is None else "linearised"
+
+    @property
+    def surest_interval(self) -> str:
+        binomial = self.scores.binomial() is not None and self.tally.squares is None
+        return "clopper-pearson" if binomial else self.default_interval
 
     def interval(
         self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False

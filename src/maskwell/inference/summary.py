@@ -17,6 +17,18 @@ _ROWS = 20
 
 def summary_lines(estimate: Estimate, level: float) -> list[str]:
     """The lines of ``Estimate.summary``, some of which are advice."""
+    return [
+        *heading(estimate),
+        "",
+        *_table(estimate, level),
+        "",
+        *_noise(estimate),
+        *estimate.remarks(),
+    ]
+
+
+def heading(estimate: Estimate) -> list[str]:
+    """How many reports there are, of which design, and what privacy it gives."""
     design, tally = estimate.design, estimate.tally
     return [
         f"{estimate.method} estimate from {estimate.n:,.0f} reports"
@@ -27,11 +39,6 @@ def summary_lines(estimate: Estimate, level: float) -> list[str]:
         f"demand    {design.demand.describe() if design.demand else 'none stated'}",
         f"privacy   {_privacy(estimate)}",
         *_simulated(estimate),
-        "",
-        *_table(estimate, level),
-        "",
-        *_noise(estimate),
-        *estimate.remarks(),
     ]
 
 
@@ -63,7 +70,8 @@ def _table(estimate: Estimate, level: float) -> list[str]:
         low, high = limits[j]
         lines.append(f"{label:{width}}  {p[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
     if k > _ROWS:
-        lines.append(f"… and {k - _ROWS} smaller ones; to_frame() has them all")
+        lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all. Each interval is for a category that")
+        lines.append("was named beforehand; top(n) gives limits for the largest, whichever they are")
     return lines
 
 

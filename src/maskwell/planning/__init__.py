@@ -1,5 +1,6 @@
 """From a demand and a number of respondents to a design, its precision, and its place among all designs."""
 
+from maskwell.designs.choice import why_taken
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
@@ -25,6 +26,7 @@ from maskwell.planning.subset_questions import (
 
 __all__ = [
     "plan",
+    "why_taken",
     "sample_size",
     "half_width",
     "variance_inflation",

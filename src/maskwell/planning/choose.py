@@ -9,13 +9,17 @@ from typing import Any
 from maskwell import designs
 from maskwell.demands import LDP, AverageSecurity, Demand, LocalDiversity
 from maskwell.designs.base import Design
+from maskwell.designs.choice import best_design
 from maskwell.errors import DemandError
 from maskwell.planning.variance_lines import respondents
 
 
 def plan(categories: Iterable[Any] | int, demand: Demand, *, n: int | None = None) -> Design:
-    """The design to use: minimax for a bound on parity, local l-diversity or average security where those are asked
-    for.
+    """The design to use: of least error for a bound on parity, local l-diversity or average security where those are
+    asked for.
+
+    Within a parity that is minimax; for more categories than sets are practical for it is projective, and where ε is
+    too large for that k-ary response. ``planning.why_taken(design)`` says what decided: error, bits and time.
 
     ``n``, the number of respondents to expect, does not change the choice: n divides the error of every design alike,
     so the best design is the best at any n. It is kept in the design's parameters as ``planned_n``, where a codebook
@@ -43,7 +47,7 @@ def _best(categories: Iterable[Any] | int, demand: Demand) -> Design:
     if isinstance(demand, AverageSecurity):
         return designs.average_secure(categories, phi=demand.phi)
     if isinstance(demand, LDP):
-        return designs.minimax(categories, epsilon=demand.epsilon)
+        return best_design(categories, epsilon=demand.epsilon)
     bound = demand.exact_bound()
     if not isinstance(bound, Fraction) or math.isinf(bound):
         raise DemandError(
@@ -53,4 +57,4 @@ def _best(categories: Iterable[Any] | int, demand: Demand) -> Design:
         raise DemandError(
             f"{demand.describe()} forces parity 1: every report would be pure noise; state a weaker demand."
         )
-    return designs.minimax(categories, gamma=bound).answering(demand)
+    return best_design(categories, gamma=bound).answering(demand)

@@ -9,10 +9,13 @@ and its parity is then :math:`\gamma = (q + (k-q)t) / (q(1-t))`: the root above 
 nayak-zhai-2019 is in γ. No set of size q is precise enough where t would reach 1.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from operator import index
+
+import numpy as np
 
 from maskwell import designs
 from maskwell.errors import DesignError
@@ -23,6 +26,8 @@ _DECIMAL = Context(prec=60)
 _TIE = Fraction(1, 10**50)
 # Below it, parities leave the range of a double.
 _LEAST = Fraction(1, 10**300)
+# Where 1 - t² is at least the first, round-off moves a parity by far less than the second.
+_BORDER, _NEAR = 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def match_added_variance(k: int, added_variance: float | Fraction) -> Match:
             "Only the direct question adds nothing; state the variance that masking may add per respondent.",
             parameter="added_variance",
         )
-    parities = {q: root for q in range(1, k) if (root := _parity(k, q, variance)) is not None}
+    parities = {q: root for q in _near_best(k, float(variance)) if (root := _parity(k, q, variance)) is not None}
     gamma = min(parities.values())
     sizes = tuple(q for q, parity in parities.items() if parity - gamma <= gamma * _TIE)
     size = sizes[0]
@@ -102,6 +107,19 @@ def _count(k: int) -> int:
     if count < 2:
         raise DesignError(f"k must be at least 2; got {k}. One category leaves nothing to mask.", parameter="k")
     return count
+
+
+def _near_best(k: int, variance: float) -> list[int]:
+    """The sizes that doubles cannot tell from the best, or from being precise enough: a million are tried at once."""
+    q = np.arange(1, k, dtype=float)
+    squared = (k - 1) ** 2 * q / ((k * (variance + 1) - 1) * (k - q))
+    clear = squared < 1 - _BORDER
+    unclear = q[~clear & (squared < 1 + _BORDER)]
+    q, squared = q[clear], squared[clear]
+    t = np.sqrt(squared)
+    parity = (q + (k - q) * t) * (1 + t) / (q * (1 - squared))
+    near = q[parity <= parity.min(initial=math.inf) * (1 + _NEAR)]
+    return sorted({int(size) for size in (*near, *unclear)})
 
 
 def _parity(k: int, q: int, variance: Fraction) -> Fraction | None:

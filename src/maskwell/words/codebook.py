@@ -180,11 +180,50 @@ def _of_sizes(design: Design, rows: tuple[SizeRow, ...]) -> dict[str, Any]:
     }
 
 
+# Designs whose reports hold categories by a rule: every report that holds the truth is as likely, and every other.
+
+
+def _of_rule(design: Design, rule: str) -> dict[str, Any]:
+    row = set(design.channel.exact_row(0))
+    facts, line = design.set_facts(), design.scores("linear").common_line()
+    assert facts is not None
+    assert facts.other_inside is not None
+    assert line is not None
+    a, b = float(facts.truth_inside), float(facts.other_inside)
+    return {
+        "reports": {
+            "form": "number",
+            "how_to_read": f"{rule}. In text files a report is h and its number, in Parquet and Arrow files its "
+            "number; an empty value is a missing report",
+        },
+        "probabilities": {
+            "holding": str(max(row) if a > b else min(row)),
+            "other": str(min(row) if a > b else max(row)),
+            "meaning": "the exact chance of each report that holds the true category, and of each that does not",
+            "A": a,
+            "B": b,
+            "A_and_B": "the chances that a report holds the true category, and that it holds a given other one",
+        },
+        "estimator": {
+            "formula": "estimate[j] = (c[j] / n - B) / (A - B), where c[j] counts the reports that hold category j; "
+            "unbiased, may leave [0, 1]",
+        },
+        "variance": {
+            "formula": "n * variance of estimate[j] = d0 + d1 * p[j] - p[j]^2, at p = estimate",
+            "d0": line[0],
+            "d1": line[1],
+            "added_variance": design.added_variance,
+        },
+    }
+
+
 # All other designs: the matrix and the scores, row by row.
 
 
 def _of_rows(design: Design) -> dict[str, Any]:
     if design.report_count() * design.k > _MOST_CELLS:
+        if (rule := design.membership_rule()) is not None:
+            return _of_rule(design, rule)
         raise DesignError(
             f"the codebook of {design.title} would list {design.report_count()} reports for {design.k} categories "
             f"(limit {_MOST_CELLS} cells); publish design.to_json() instead."

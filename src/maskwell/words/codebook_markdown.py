@@ -43,11 +43,14 @@ def _reading(content: dict[str, Any], mark: str) -> list[str]:
     lines += [f"{mark}# Probabilities", "", _sentence(probabilities["meaning"]), ""]
     if "rows" in probabilities:
         return [*lines, *_matrix(probabilities["rows"], reports["labels"], categories), ""]
+    chances = f"A = {probabilities['A']!r} and B = {probabilities['B']!r}: {probabilities['A_and_B']}."
+    if "holding" in probabilities:
+        exact = f"Holding it: `{probabilities['holding']}`. Not holding it: `{probabilities['other']}`."
+        return [*lines, exact, "", chances, ""]
     columns = zip(probabilities["sizes"], probabilities["inside"], probabilities["outside"], strict=True)
     return [
         *lines,
-        f"out_of = {probabilities['out_of']}. A = {probabilities['A']!r} and B = {probabilities['B']!r}: "
-        f"{probabilities['A_and_B']}.",
+        f"out_of = {probabilities['out_of']}. {chances}",
         "",
         *_table(["size", "inside", "outside"], columns),
         "",
@@ -62,7 +65,7 @@ def _estimating(content: dict[str, Any], mark: str) -> list[str]:
     lines += [f"`{estimator['formula']}`", ""]
     if "scores" in estimator:
         lines += [*_matrix(estimator["scores"], content["reports"]["labels"], content["categories"]), ""]
-    else:
+    elif "sizes" in estimator:
         columns = zip(estimator["sizes"], estimator["member"], estimator["other"], strict=True)
         lines += [*_table(["size", "member", "other"], columns), ""]
     variance = content["variance"]

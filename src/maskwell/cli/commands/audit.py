@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from maskwell.cli.shared.design_options import (
+    CategoriesFromOption,
     CategoriesOption,
     CountOption,
     NameOption,
@@ -36,6 +37,7 @@ def audit(
     name: NameOption = None,
     settings: SetOption = None,
     categories: CategoriesOption = None,
+    categories_from: CategoriesFromOption = None,
     k: CountOption = None,
     prior: PriorOption = None,
     explain: Annotated[
@@ -64,12 +66,12 @@ def audit(
     if (file is None) == (name is None):
         raise CommandError("name a design file, or a design with --design NAME; one of the two.")
     if file is not None:
-        if settings or categories is not None or k is not None:
+        if settings or any(given is not None for given in (categories, categories_from, k)):
             raise CommandError("a design file is complete: --set, --categories and --k belong to --design NAME.")
         design = load_design(file)
     else:
         assert name is not None
-        design = named_design(name, declared_categories(categories, k), settings)
+        design = named_design(name, declared_categories(categories, k, categories_from), settings)
     check_page(html, [file] if file else [])
     written = _write_codebook(codebook, design, file)
     if explain is not None:

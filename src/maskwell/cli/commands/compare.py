@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from maskwell.cli.shared.design_options import (
+    CategoriesFromOption,
     CategoriesOption,
     CountOption,
     SetOption,
@@ -26,6 +27,7 @@ def compare(
     ],
     settings: SetOption = None,
     categories: CategoriesOption = None,
+    categories_from: CategoriesFromOption = None,
     k: CountOption = None,
     prior: PriorOption = None,
     html: HtmlOption = None,
@@ -47,7 +49,7 @@ def compare(
     if len(designs) < 2:
         raise CommandError("name two designs or more, as files or as names (see maskwell designs).")
     check_page(html, [text for text in designs if not _is_name(text)])
-    shared, labels = list(settings or ()), declared_categories(categories, k)
+    shared, labels = list(settings or ()), declared_categories(categories, k, categories_from)
     _refuse_unused(shared, designs)
     found = {name: _design(text, labels, shared) for name, text in zip(_columns(designs), designs, strict=True)}
     comparison = compare_designs(found, prior_from(prior))

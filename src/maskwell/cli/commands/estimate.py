@@ -25,7 +25,7 @@ from maskwell.designs import Design
 from maskwell.errors import EstimationError, ReportError
 
 if TYPE_CHECKING:
-    from maskwell.inference import Estimate
+    from maskwell.inference import Estimate, Top
     from maskwell.reports.tally import Tally
 
 _PICTURES = (".png", ".svg", ".html")
@@ -75,6 +75,12 @@ def estimate(
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Intervals that hold for all categories together.")
     ] = False,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", help="Only the N most frequent categories, with limits that hold for all together.", min=1
+        ),
+    ] = None,
     table: Annotated[
         str | None,
         typer.Option("--csv", help="Also write the estimates to this file, or with - only to standard output."),
@@ -91,6 +97,7 @@ def estimate(
     Examples:
       maskwell estimate reports.parquet
       maskwell estimate monday.parquet tuesday.parquet --simultaneous --csv estimates.csv --plot estimates.html
+      maskwell estimate hosts.parquet --top 20 --plot hosts.html
       maskwell estimate sex.parquet income.parquet --joint --plot income_by_sex.html
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
     """
@@ -101,6 +108,9 @@ def estimate(
     _refuse_contradictions(reports, level, table, plot, json)
     tally, drawn = _joint_tally(reports) if joint else _tally(reports, method.needs_patterns)
     result = estimate_from(tally, method.value)
+    if top is not None:
+        _show_top(result.top(top, level, interval.value if interval else None), drawn, table, plot, json)
+        return
     kind = interval.value if interval else result.default_interval
     limits = result.interval(level, kind, simultaneous)
     if plot is not None:
@@ -114,12 +124,12 @@ def estimate(
             picture = chart(result, level=level, method=kind, simultaneous=simultaneous)
         save_chart(picture, plot)
     if table not in (None, STANDARD):
-        save(Path(table), _csv(result, limits))
+        save(Path(table), _csv(_columns(result, limits)))
     if json:
         asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
         emit_json(estimate_document(result, limits, drawn, asked))
     elif table == STANDARD:
-        typer.echo(_csv(result, limits).encode(), nl=False)
+        typer.echo(_csv(_columns(result, limits)).encode(), nl=False)
         if result.tally.simulated:
             typer.echo(_SIMULATED, err=True)
     else:
@@ -132,6 +142,26 @@ def estimate(
             show(estimate_view(result, limits, title))
             if result.tally.simulated:
                 typer.echo(_SIMULATED)
+
+
+def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None, json: bool) -> None:
+    from maskwell.inference.documents import estimate_document
+
+    if plot is not None:
+        from maskwell.views.charts.estimate import top_chart
+        from maskwell.views.saving import save_chart
+
+        save_chart(top_chart(top), plot)
+    columns = top.to_frame("pyarrow").to_pydict()
+    if table not in (None, STANDARD):
+        save(Path(table), _csv(columns))
+    if json:
+        asked = {"level": top.level, "interval": top.kind, "simultaneous": True, "places": top.rank_limits}
+        emit_json(estimate_document(top.estimate, top.limits, drawn, asked, top))
+    elif table == STANDARD:
+        typer.echo(_csv(columns).encode(), nl=False)
+    else:
+        typer.echo(top.summary().encode())
 
 
 def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:
@@ -194,11 +224,15 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     return together.tally(), {file.randomness for file in files}
 
 
-def _csv(result: "Estimate", limits: Any) -> str:
+def _columns(result: "Estimate", limits: Any) -> dict[str, list[Any]]:
+    lower, upper = limits.T.tolist()
+    figures = {"estimate": result.proportions.tolist(), "standard_error": result.standard_errors.tolist()}
+    return {**result.category_columns(), **figures, "lower": lower, "upper": upper}
+
+
+def _csv(columns: dict[str, list[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    named = result.category_columns()
-    writer.writerow([*named, "estimate", "standard_error", "lower", "upper"])
-    columns = *named.values(), result.proportions.tolist(), result.standard_errors.tolist(), *limits.T.tolist()
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.shared.design_options import (
+    CategoriesFromOption,
     CategoriesOption,
     CountOption,
     NameOption,
@@ -22,13 +23,14 @@ from maskwell.cli.shared.file_options import DelimiterOption, EncodingOption, Na
 from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
 from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.designs import Design
-from maskwell.planning import precision
+from maskwell.planning import precision, why_taken
 
 _MOST_FOUND = 10_000
 
 
 def plan(
     categories: CategoriesOption = None,
+    categories_from: CategoriesFromOption = None,
     k: CountOption = None,
     source: Annotated[
         str | None,
@@ -72,9 +74,9 @@ def plan(
 ) -> None:
     """Choose the design that answers a privacy demand.
 
-    It is the one that loses the least precision. State the categories (--categories, --k or --from) and one demand; or
-    name a design and its parameters. Numbers may be fractions such as 1/3. The output of --json is a design file too,
-    with the figures added.
+    It is the one that loses the least precision, or nearly so where its reports would be long. State the categories
+    (--categories, --categories-from, --k or --from) and one demand; or name a design and its parameters. Numbers may be
+    fractions such as 1/3. The output of --json is a design file too, with the figures added.
 
     Note on --from: which labels exist is itself a fact about the data. Declare the categories that the questionnaire
     offers; take them from the data only if it is no secret which of them occur.
@@ -83,12 +85,14 @@ def plan(
     Examples:
       maskwell plan --categories "yes,no,unsure" --epsilon 1 -n 2000 -o design.json --html plan.html
       maskwell plan --k 12 --rho1 0.1 --rho2 0.5
+      maskwell plan --categories-from hosts.txt --epsilon 1 -o hosts.json
       maskwell plan --from persons.csv --column race --diversity 3
       maskwell plan --design warner --set truth_prob=3/4
       maskwell plan --k 5 --design rappor --epsilon 1 -o - | maskwell audit -
     """
     check_page(html, [source] if source else [])
-    labels = _labels(categories, k, source, column, delimiter, encoding, na or ())
+    declared = declared_categories(categories, k, categories_from)
+    labels = _labels(declared, source, column, delimiter, encoding, na or ())
     demand = demand_from(
         {
             "epsilon": epsilon,
@@ -142,8 +146,7 @@ def plan(
 
 
 def _labels(
-    categories: str | None,
-    k: int | None,
+    declared: list[str] | int | None,
     source: str | None,
     column: str | None,
     delimiter: str | None,
@@ -153,8 +156,8 @@ def _labels(
     if (source is None) != (column is None):
         raise CommandError("--from and --column go together: a file and the column to take the labels from.")
     if source is None or column is None:
-        return declared_categories(categories, k)
-    if categories is not None or k is not None:
+        return declared
+    if declared is not None:
         raise CommandError("give --categories, --k or --from, not several.")
     from maskwell.tables.answers import distinct_labels
     from maskwell.tables.files import open_columns
@@ -173,6 +176,7 @@ def _figures(design: Design, n: int | None) -> dict[str, Any]:
         "exact_parity": design.exact_parity(),
         "added_variance": design.added_variance,
         "worth": worth,
+        "reason": why_taken(design) or None,
     }
     if n is not None:
         figures["precision"] = {

@@ -17,11 +17,18 @@ from maskwell.designs import DESIGNS, Design
 from maskwell.errors import MaskwellError
 from maskwell.exact import written_fraction
 from maskwell.input_files import read_whole
-
-_MOST_CATEGORIES = 1_000_000
+from maskwell.limits import MOST_CATEGORIES
 
 CategoriesOption = Annotated[
     str | None, typer.Option("--categories", help='Labels, separated by commas: "yes,no,unsure".', metavar="A,B,C")
+]
+CategoriesFromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--categories-from",
+        help="A text file with one label a line, or - for a pipe: for lists too long for an option.",
+        metavar="FILE",
+    ),
 ]
 CountOption = Annotated[
     int | None, typer.Option("--k", help="A number of categories instead, labelled 0 to k-1.", metavar="K")
@@ -49,17 +56,32 @@ def number(text: str, name: str) -> int | float | Fraction:
     raise CommandError(f"{name} must be a number; got {text!r}. Write for example 1, 0.5 or 1/3.")
 
 
-def declared_categories(categories: str | None, k: int | None) -> list[str] | int | None:
-    """The labels that ``--categories`` lists, or the count of ``--k``."""
-    if categories is not None and k is not None:
-        raise CommandError("give --categories or --k, not both.")
-    if k is not None and k > _MOST_CATEGORIES:
-        raise CommandError(f"--k must be at most {_MOST_CATEGORIES:,}; got {k}.")
+def declared_categories(categories: str | None, k: int | None, file: str | None = None) -> list[str] | int | None:
+    """The labels that ``--categories`` lists, those of the file ``--categories-from``, or the count of ``--k``."""
+    if sum(given is not None for given in (categories, k, file)) > 1:
+        raise CommandError("give one of --categories, --categories-from and --k.")
+    if k is not None and k > MOST_CATEGORIES:
+        raise CommandError(f"--k must be at most {MOST_CATEGORIES:,}; got {k}.")
+    if file is not None:
+        return _labels_of_lines(file)
     if categories is None:
         return k
     labels = [label.strip() for label in categories.split(",")]
     if "" in labels:
         raise CommandError(f"--categories names an empty label in {categories!r}; remove the spare comma.")
+    return labels
+
+
+def _labels_of_lines(file: str) -> list[str]:
+    name = "standard input" if file == STANDARD else Path(file).name
+    raw = sys.stdin.buffer.read() if file == STANDARD else read_whole(file, CommandError)
+    try:
+        lines = raw.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise CommandError(f"{name!r} is not text in UTF-8; save it as such, one label a line.") from None
+    labels = [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+    if "" in labels:
+        raise CommandError(f"{name!r} has an empty line, line {labels.index('') + 1:,}; give one label a line.")
     return labels
 
 

@@ -91,6 +91,22 @@ class ProjectiveDesign(Design):
         held = self.space.holds(self.codec.pack(report), self.k)[0]
         return [self.categories[at] for at in np.flatnonzero(held)]
 
+    def membership_rule(self) -> str:
+        q, t = self.q, self.t
+        field = f"its elements are 0 to {q - 1}, added and multiplied modulo {q}"
+        if q & (q - 1) == 0 and q > 2:
+            polynomial = q | int(self.space.tables[0][q.bit_length() - 1])
+            field = (
+                f"its elements are 0 to {q - 1}, added by XOR and multiplied as polynomials whose coefficients are "
+                f"their bits, modulo the one with the bits {polynomial:b}"
+            )
+        return (
+            f"reports h0 to h{self.space.points - 1} and categories, by their place from 0, stand for vectors of {t} "
+            f"elements of the field with {q} elements whose first element that is not 0 is 1, numbered by the zeros "
+            "they begin with, the most first, and then as numbers; a report holds a category if the sum of the "
+            f"products of their elements is 0; {field}"
+        )
+
     def truthful_rows(self) -> list[int] | None:
         return None
 
@@ -214,6 +230,11 @@ class HyperplaneScores(Scores):
         scores = self.rows(np.arange(self.channel.report_count()))
         moment: Matrix = (scores.T * self.channel.chances(proportions)) @ scores
         return moment
+
+    def contrast_moment(self, weights: Vector, proportions: Vector) -> float:
+        member, other = self._pair
+        sums = other * weights.sum() + (member - other) * self.channel.over_points(weights)
+        return float(sums**2 @ self.channel.chances(proportions))
 
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         intercept, slope = self.common_line()

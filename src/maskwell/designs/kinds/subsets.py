@@ -43,8 +43,8 @@ def refuse_many_for_sets(k: int) -> None:
     """An error if there are more categories than the sampler of sets can pick from."""
     if k > MOST_CATEGORIES:
         raise DesignError(
-            f"sets are drawn from at most {MOST_CATEGORIES} categories; got {k}. Use gamma_diagonal, "
-            "or group the categories."
+            f"sets are drawn from at most {MOST_CATEGORIES} categories; got {k}. Use projective, whose error is within "
+            "a few per cent of the best sets' and whose report is one number, or group the categories."
         )
 
 
@@ -253,6 +253,12 @@ class SubsetScores(Scores):
         moment = e0 + e1 * np.add.outer(proportions, proportions)
         np.fill_diagonal(moment, d0 + d1 * proportions)
         return moment
+
+    def contrast_moment(self, weights: Vector, proportions: Vector) -> float:
+        d0, d1, e0, e1 = self._moments
+        weighted, squares = weights * proportions, weights**2
+        pairs = e0 * weights.sum() ** 2 + 2 * e1 * weights.sum() * weighted.sum()
+        return float(pairs + (d0 - e0) * squares.sum() + (d1 - 2 * e1) * (squares @ proportions))
 
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         d0, d1, _, _ = self._moments

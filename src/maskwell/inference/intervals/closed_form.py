@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from maskwell.advice import Advice, Setting
-from maskwell.designs.base import Matrix
+from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
 
 if TYPE_CHECKING:
@@ -71,8 +71,6 @@ def _wilson(estimate: LinearEstimate, level: float) -> Matrix:
 
 
 def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
-    from scipy.special import betaincinv
-
     chances = estimate.scores.binomial()
     if chances is None or estimate.tally.squares is not None:
         why = "weights are used" if chances is not None else "its reports vary in size or number"
@@ -88,6 +86,16 @@ def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
     given, other = chances
     n = estimate.n
     count = np.clip(np.round(n * (other + (given - other) * estimate.proportions)), 0, n)
+    if np.ptp(given) or np.ptp(other):
+        return _from_counts(count, n, given, other, level)
+    # A million categories have a few thousand different counts.
+    different, at = np.unique(count, return_inverse=True)
+    return _from_counts(different, n, given[0], other[0], level)[at]
+
+
+def _from_counts(count: Vector, n: int, given: Vector, other: Vector, level: float) -> Matrix:
+    from scipy.special import betaincinv
+
     tail = (1 - level) / 2
     low = np.where(count > 0, betaincinv(np.maximum(count, 1), n - count + 1, tail), 0.0)
     high = np.where(count < n, betaincinv(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)

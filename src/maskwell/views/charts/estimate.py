@@ -9,7 +9,7 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference import Estimate
+from maskwell.inference import Estimate, Top
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
 from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words, simulation_words
@@ -44,7 +44,7 @@ def chart(
     order = np.arange(design.k)
     if design.k > FEW:
         order = np.argsort(-estimate.proportions, kind="stable")[:_MOST]
-    rows = _rows(estimate, limits, known, order)
+    rows = _rows(estimate, limits[order], known, order)
     columns = -(-len(rows) // _ROWS_PER_COLUMN)
     per_column = -(-len(rows) // columns)
     named = f"estimate with {level_words(level, simultaneous)}"
@@ -64,6 +64,23 @@ def chart(
         ],
     )
     return whole.properties(title=heading, config=style.config())
+
+
+def top_chart(top: Top, title: str = "The most frequent categories") -> Any:
+    """An Altair chart of ``estimate.top(n)``: a dot per estimate, and limits that hold for all categories together."""
+    import altair as alt
+
+    design, named = top.design, f"estimate with {100 * top.level:g} % limits for all categories together"
+    panel = _panel(_rows(top.estimate, top.limits, None, top.positions), named, 1)
+    heading = alt.TitleParams(
+        title,
+        subtitle=[
+            f"{design.title} design, the {len(top)} largest of {design.k:,} categories, {top.n:,} reports",
+            f"Privacy: {privacy_words(design)}",
+            *simulation_words(top.estimate),
+        ],
+    )
+    return panel.properties(title=heading, config=style.config())
 
 
 def true_proportions(estimate: Estimate, truth: Truth) -> Vector:
@@ -90,10 +107,11 @@ def true_proportions(estimate: Estimate, truth: Truth) -> Vector:
 
 
 def _rows(estimate: Estimate, limits: Matrix, truth: Vector | None, order: Any) -> list[dict[str, Any]]:
+    """One row for each category of ``order``, which ``limits`` follow."""
     decimals = decimals_for(limits)
     rows = []
-    for j in order.tolist():
-        (low, high), share = limits[j].tolist(), float(estimate.proportions[j])
+    for j, (low, high) in zip(order.tolist(), limits.tolist(), strict=True):
+        share = float(estimate.proportions[j])
         shown = f"{number(100 * low, decimals)} to {number(100 * high, decimals)}"
         row = {
             "category": text_of(estimate.design.categories[j]),

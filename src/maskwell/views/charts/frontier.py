@@ -21,6 +21,7 @@ from maskwell.views.charts.breach_regions import Align
 # Fewer where designs are large.
 _EPSILONS = {False: tuple(np.linspace(0.25, 5, 20).tolist()), True: (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)}
 _LARGE = 500
+_MOST_PICTURED = 5000
 _MOST_LS = 12
 # A block design has the privacy and the added variance of the subset design that it abbreviates, or is worse; to find
 # one for each of many settings would take minutes.
@@ -34,6 +35,11 @@ _SAME = 1e-6
 _RIGHT_PART = 0.65
 
 Row = dict[str, Any]
+
+
+def has_frontier_chart(k: int) -> bool:
+    """Whether all designs are small enough to be built at many settings while somebody waits."""
+    return k <= _MOST_PICTURED
 
 
 def frontier_chart(

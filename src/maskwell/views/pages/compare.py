@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from maskwell.designs.base import Design
 from maskwell.ordering import Domination
 from maskwell.views.charts.breach_regions import parity_chart
-from maskwell.views.charts.frontier import frontier_chart
+from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
 from maskwell.views.comparison import Comparison, listed, proof_table
 from maskwell.views.pages.audit import made_by
@@ -25,13 +26,18 @@ def compare_page(comparison: Comparison) -> str:
     sections = [
         Section("Verdicts", [Text(words) for words in comparison.verdicts()]),
         Section("Side by side", list(_tables(comparison))),
-        Section("Privacy against precision", [Figure(frontier_chart(k, highlight=designs)), *_regions(comparison)]),
+        Section("Privacy against precision", [*_frontier(designs), *_regions(comparison)]),
         *_matrices(comparison),
         _order(comparison),
         *_matches(comparison),
     ]
     lead = f"{listed(names)}: the same question, {k:,} categories, {len(names)} designs."
     return page("Designs compared", sections, lead=lead, footer=made_by("compare"))
+
+
+def _frontier(designs: dict[str, Design]) -> list[Block]:
+    k = next(iter(designs.values())).k
+    return [Figure(frontier_chart(k, highlight=designs))] if has_frontier_chart(k) else []
 
 
 def _tables(comparison: Comparison) -> list[Table]:

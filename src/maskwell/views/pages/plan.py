@@ -7,10 +7,10 @@ import math
 from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Design
-from maskwell.planning import half_width, sample_size
+from maskwell.planning import half_width, sample_size, why_taken
 from maskwell.tables.labels import shown
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.frontier import frontier_chart
+from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.charts.precision import precision_chart
 from maskwell.views.pages.audit import headline, made_by, origin, outside, sentence, warnings
 from maskwell.views.pages.layout import Block, Figure, Section, Table, Text, page
@@ -33,11 +33,19 @@ def plan_page(design: Design, n: int | None = None) -> str:
         Section("What respondents can be told", [Text(str(explain(design, "respondent")).replace("\n", " "))]),
         *([_precision(design, n)] if estimable else []),
         Section("What it protects from", [Figure(breach_chart(result))]),
-        Section("Among all designs", [Figure(frontier_chart(design.k, highlight={"this design": design}))]),
+        _among_all(design),
         outside(result),
         origin(design),
     ]
     return page(f"Plan: {design.title}", sections, lead=lead, footer=made_by("plan"))
+
+
+def _among_all(design: Design) -> Section:
+    reason = why_taken(design)
+    blocks: list[Block] = [Text(reason)] if reason else []
+    if has_frontier_chart(design.k):
+        blocks.append(Figure(frontier_chart(design.k, highlight={"this design": design})))
+    return Section("Among all designs", blocks)
 
 
 def _precision(design: Design, n: int | None) -> Section:

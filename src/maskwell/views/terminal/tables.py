@@ -10,9 +10,12 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from maskwell.designs import Design
 from maskwell.inference import Estimate
 from maskwell.plain_text import visible
+from maskwell.planning import why_taken
 from maskwell.tables.labels import shown, text_of
 from maskwell.views.wording import privacy_words
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _WIDTH_OF_A_PIPE = 100
+_MOST_ROWS = 200  # as many as a picture of an estimate has
 
 
 class Foreseen(Protocol):
@@ -76,6 +80,8 @@ def design_view(design: Design, worth: float, n: int | None, foreseen: Sequence[
         f"Privacy: {privacy_words(design)}.",
         f"Precision: {precision_words(worth)}.",
     ]
+    if reason := why_taken(design):
+        parts.append(f"Among all designs: {reason}")
     if foreseen:
         parts += ["", _foreseen_table(n or 0, foreseen)]
     return Group(*parts)
@@ -88,13 +94,16 @@ def estimate_view(estimate: Estimate, limits: Any, title: str) -> RenderableType
     design = estimate.design
     missing = f" ({estimate.tally.missing:,} missing)" if estimate.tally.missing else ""
     table = _table("category", "estimate", "std.error", title)
-    columns = estimate.proportions, estimate.standard_errors, limits
-    for label, share, error, (low, high) in zip(design.categories, *columns, strict=True):
-        table.add_row(text_of(label), f"{share:.4f}", f"{error:.4f}", f"[{low:8.4f}, {high:8.4f}]")
+    p, errors = estimate.proportions, estimate.standard_errors
+    listed = range(design.k) if design.k <= _MOST_ROWS else np.argsort(-p, kind="stable")[:_MOST_ROWS]
+    for j in listed:
+        low, high = limits[j]
+        table.add_row(text_of(design.categories[j]), f"{p[j]:.4f}", f"{errors[j]:.4f}", f"[{low:8.4f}, {high:8.4f}]")
     return Group(
         f"{estimate.method} estimate from {estimate.n:,} reports{missing}",
         *_heading(design),
         table,
+        *([] if len(listed) == design.k else [f"… and {design.k - len(listed):,} smaller ones; --csv has them all."]),
         f"Privacy: {privacy_words(design)}.",
     )
 
