@@ -235,8 +235,8 @@ def test_commands_on_a_list_from_a_file(
         (b"a\n\nb\n", [], "line 2"),
         (b"\xff\xfe", [], "UTF-8"),
         (b"a\na\n", [], "more than once"),
-        (b"a\nb\n", ["--k", "3"], "one of"),
-        (b"a\nb\n", ["--categories", "a,b"], "one of"),
+        (b"a\nb\n", ["--k", "3"], "not two"),
+        (b"a\nb\n", ["--categories", "a,b"], "not two"),
     ],
 )
 def test_a_list_that_is_none_is_refused(

@@ -123,7 +123,7 @@ def test_designs_lists_the_registry(run: Run) -> None:
         (["--k", 10**9, "--epsilon", 1], ["at most"]),
         (["--k", "five", "--epsilon", 1], ["--k"]),
         (["--epsilon", 1], ["--categories"]),
-        (["--k", 5, "--categories", "a,b", "--epsilon", 1], ["not both"]),
+        (["--k", 5, "--categories", "a,b", "--epsilon", 1], ["not two"]),
         (["--categories", "a,a", "--epsilon", 1], ["'a'"]),
         (["--k", 5, "--epsilon", 1, "--set", "x=1"], ["--design"]),
         (["--design", "from_matrix", "--set", "P=[[0.5,0.5],[0.4,0.5]]"], ["sum to 1", "0.9"]),

@@ -59,7 +59,7 @@ def number(text: str, name: str) -> int | float | Fraction:
 def declared_categories(categories: str | None, k: int | None, file: str | None = None) -> list[str] | int | None:
     """The labels that ``--categories`` lists, those of the file ``--categories-from``, or the count of ``--k``."""
     if sum(given is not None for given in (categories, k, file)) > 1:
-        raise CommandError("give one of --categories, --categories-from and --k.")
+        raise CommandError("give --categories, --categories-from or --k, not two of them.")
     if k is not None and k > MOST_CATEGORIES:
         raise CommandError(f"--k must be at most {MOST_CATEGORIES:,}; got {k}.")
     if file is not None:
