@@ -37,6 +37,24 @@ def test_points_are_numbered_and_found_again(q: int, t: int) -> None:
 
 
 @every_space
+def test_hyperplanes_are_drawn_alike_with_and_without_a_list(q: int, t: int) -> None:
+    """Many records of a small space are drawn from a list of its hyperplanes; the reports are the same bits."""
+    sampler = design_of(q, t, Space(q, t).points).sampler
+    points = Space(q, t).points
+    truth = np.arange(points**2, dtype=np.uint32) % points
+    for stride in (3, 4, 5):
+        words = np.random.Generator(np.random.PCG64(stride)).integers(0, 1 << 32, stride * len(truth), np.uint32)
+        listed, one_by_one = sampler.empty(len(truth)), sampler.empty(len(truth))
+        exhausted, none = np.zeros(len(truth), np.uint8), np.zeros(1, np.uint8)
+        sampler.run(truth, words, stride, listed, exhausted)
+        for i in range(0, len(truth), 7):
+            none[0] = 0
+            sampler.run(truth[i : i + 1], words[stride * i :], stride, one_by_one[i : i + 1], none)
+            assert none[0] == exhausted[i]
+            assert exhausted[i] or listed[i] == one_by_one[i]
+
+
+@every_space
 def test_hyperplanes_are_a_balanced_design(q: int, t: int) -> None:
     space = Space(q, t)
     held = space.incidence(space.points).astype(int)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import maskwell as mw
 from maskwell.reports.tally import Patterns
+from maskwell.sampling.counting import count_sets
 from tests.conformance.masking_helpers import refused, values_for
 
 DESIGNS = {
@@ -310,3 +311,20 @@ def test_a_marginal_is_of_no_question_of_its_own() -> None:
     pair = mw.designs.product(mw.designs.direct(2), mw.designs.direct(2))
     tally = pair.mask([[0, 1], [1, 1]], question="both").tally()
     assert (tally.question, tally.marginal("x1").question) == ("both", None)
+
+
+@pytest.mark.parametrize("k", [2, 7, 8, 9, 15, 16, 17, 64, 65, 130])
+@pytest.mark.parametrize("sizes", ["one", "all"])
+def test_sets_are_counted_as_they_are_by_hand(k: int, sizes: str) -> None:
+    """Few and many sets, narrow and wide, in the last places of a byte and of a word."""
+    generator = np.random.Generator(np.random.PCG64(k))
+    bits = generator.random((1 << 16, k)) < 0.4
+    index = np.arange(k + 1) if sizes == "all" else np.zeros(k + 1, np.int64)
+    shape = (k + 1 if sizes == "all" else 1, k + 1)
+    for n in (0, 1, 300, 1 << 16):
+        expected = np.zeros(shape, np.int64)
+        np.add.at(expected[:, :k], index[bits[:n].sum(axis=1)], bits[:n].astype(np.int64))
+        np.add.at(expected[:, k], index[bits[:n].sum(axis=1)], 1)
+        counts = count_sets(np.packbits(bits[:n], axis=1, bitorder="little"), index, shape)
+        assert counts.dtype == np.int64
+        np.testing.assert_array_equal(counts, expected)

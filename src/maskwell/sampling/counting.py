@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from maskwell.sampling.samplers import worker_count
 
 _WEIGHTED_ROWS = 1 << 14
+_MANY_NARROW = 1 << 16  # as many sets as there can be codes of two bytes
 
 
 def count_codes(codes: NDArray[Any], n_codes: int, weights: NDArray[np.float64] | None = None) -> NDArray[Any]:
@@ -31,6 +32,8 @@ def count_sets(
     """Counts by (size, category), the last column for reports of that size."""
     if weights is not None:
         return _weighted_sets(sets, size_index, shape, weights)
+    if sets.shape[1] <= 2 and len(sets) >= _MANY_NARROW:
+        return _narrow_sets(sets, size_index, shape)
     from maskwell.sampling.counting_kernels import count_sets as kernel
 
     def count(part: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -43,13 +46,22 @@ def count_sets(
         return sum(pool.map(count, parts), np.zeros(shape, np.int64))
 
 
+def _narrow_sets(sets: NDArray[np.uint8], size_index: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Sets of at most 16 categories are codes of one or two bytes: each that occurs is unpacked once."""
+    n_bytes = sets.shape[1]
+    times = count_codes(np.ascontiguousarray(sets).reshape(-1).view(f"<u{n_bytes}"), 1 << 8 * n_bytes)
+    codes = np.flatnonzero(times)
+    distinct = codes.astype(f"<u{n_bytes}").view(np.uint8).reshape(-1, n_bytes)
+    return _weighted_sets(distinct, size_index, shape, times[codes])
+
+
 def _weighted_sets(
     sets: NDArray[np.uint8],
     size_index: NDArray[np.int64],
     shape: tuple[int, ...],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    counts = np.zeros(shape)
+    weights: NDArray[Any],
+) -> NDArray[Any]:
+    counts = np.zeros(shape, weights.dtype)
     k = shape[1] - 1
     for start in range(0, len(sets), _WEIGHTED_ROWS):
         bits = np.unpackbits(sets[start : start + _WEIGHTED_ROWS], axis=1, count=k, bitorder="little")

@@ -18,6 +18,7 @@ TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
 _THREAD_ABOVE = 1 << 16
+_LISTED_A_RECORD = 8  # hyperplanes worth listing for a record of a chunk: drawing one from the list is so much cheaper
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 Packed = NDArray[Any]
@@ -256,7 +257,8 @@ class HyperplaneSampler:
     """One of the hyperplanes through the truth with probability ``inside / 2^64``, else one of those past it.
 
     ``shape`` is q, t and how many hyperplanes pass through a point and past it; ``tables`` are the powers of a
-    generator of the field, twice over, and the logarithms of its elements.
+    generator of the field, twice over, and the logarithms of its elements. Where many records meet few points, all
+    hyperplanes are listed by point and pick once, and drawn from the list as blocks are: the rule is the same.
     """
 
     inside: int
@@ -268,9 +270,24 @@ class HyperplaneSampler:
         return np.empty(n, code_type(self.shape[2] + self.shape[3]))
 
     def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        from maskwell.sampling.projective_kernels import hyperplanes
+        points, inside = self.shape[2] + self.shape[3], np.uint64(self.inside)
+        if points**2 <= _LISTED_A_RECORD * len(truth):
+            from maskwell.sampling.kernels import blocks
 
-        hyperplanes(truth, words, stride, np.uint64(self.inside), self.shape, *self.tables, out, exhausted)
+            blocks(truth, words, stride, self.shape[2], inside, self._listed, out, exhausted)
+        else:
+            from maskwell.sampling.projective_kernels import hyperplanes
+
+            hyperplanes(truth, words, stride, inside, self.shape, *self.tables, out, exhausted)
+
+    @cached_property
+    def _listed(self) -> Packed:
+        from maskwell.sampling.projective_kernels import list_hyperplanes
+
+        points = self.shape[2] + self.shape[3]
+        table = np.empty((points, points), code_type(points))
+        list_hyperplanes(self.shape, *self.tables, table)
+        return table
 
 
 def worker_count(n: int) -> int:
