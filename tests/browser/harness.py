@@ -28,6 +28,7 @@ _FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 ]
 
 
@@ -83,15 +84,19 @@ def served(folder: Path = ROOT) -> Iterator[int]:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """Chromium, driven by Playwright; ``page.test`` is a host that is no secure context."""
+def browser(proxy: str | None = None) -> Iterator[Any]:
+    """Chromium, driven by Playwright; ``page.test`` is a host that is no secure context.
+
+    With a proxy it reaches everything through that alone, this machine included.
+    """
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium")
     assert program, "Chromium is missing; `make system` installs it"
     with sync_playwright() as playwright:
         flags = [*_FLAGS, "--host-resolver-rules=MAP page.test 127.0.0.1"]
-        chromium = playwright.chromium.launch(executable_path=program, args=flags)
+        through: Any = {"server": proxy, "bypass": "<-loopback>"} if proxy else None
+        chromium = playwright.chromium.launch(executable_path=program, args=flags, proxy=through)
         try:
             yield chromium
         finally:

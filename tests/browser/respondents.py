@@ -108,7 +108,10 @@ def collecting(folder: Path, port: int | None = None, **settings: Any) -> Iterat
     running = Collecting(f"http://localhost:{port}", "mw_" + "t" * 43, database)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
     listener = _Listener(running.log)
-    logging.getLogger().addHandler(listener)
+    loggers = [logging.getLogger(name) for name in ("maskwell", "uvicorn")]
+    for logger in loggers:
+        logger.addHandler(listener)
+        logger.setLevel(logging.DEBUG)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -118,7 +121,9 @@ def collecting(folder: Path, port: int | None = None, **settings: Any) -> Iterat
     finally:
         server.should_exit = True
         thread.join()
-        logging.getLogger().removeHandler(listener)
+        for logger in loggers:
+            logger.removeHandler(listener)
+            logger.setLevel(logging.NOTSET)
 
 
 class _Listener(logging.Handler):

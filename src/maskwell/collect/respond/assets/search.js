@@ -6,7 +6,7 @@
 import { freshId, make, ownText } from "./dom.js";
 import { radios } from "./radios.js";
 
-const MOST_SHOWN = 20;
+const MOST_SHOWN = 10;
 
 /** Text as it is compared: without case, accents and spaces around it. */
 const plain = (text) => String(text).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
