@@ -1,4 +1,4 @@
-"""Install the programs that the tests drive and pip cannot bring: a browser, a database server, Node.js.
+"""Install the programs that the tests drive and pip cannot bring: a browser, a database server, Node.js, a false clock.
 
 `make test` runs this before the tests. What is already there is left alone; what is missing is installed
 where a Debian package manager and the right to use it are there; otherwise it says what to install and fails.
@@ -22,6 +22,11 @@ def postgres_programs() -> Path | None:
     return Path(on_path).parent if on_path else next((f for f in folders if (f / "initdb").exists()), None)
 
 
+def faketime() -> Path | None:
+    """The library that gives a program another clock."""
+    return next(iter(sorted(Path("/usr/lib").glob("**/faketime/libfaketimeMT.so.1"))), None)
+
+
 def chromium() -> str | None:
     """The browser that Playwright drives; Playwright's own download is not used."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -31,6 +36,7 @@ def missing() -> dict[str, list[str]]:
     """What is not there, and the Debian packages that bring it."""
     parts = {
         "Chromium": (chromium(), ["chromium"]),
+        "libfaketime": (faketime(), ["libfaketime"]),
         "PostgreSQL": (postgres_programs(), ["postgresql"]),
         "Node.js": (shutil.which("node"), ["nodejs"]),
         "npm": (shutil.which("npm"), ["npm"]),

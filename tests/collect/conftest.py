@@ -15,8 +15,8 @@ from tests.collect.surveys import Survey, published
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The address of a PostgreSQL server that tests may fill."""
-    with postgres() as address:
-        yield address
+    with postgres() as running:
+        yield running.url
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,6 +48,7 @@ class Sent:
     statuses: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     elapsed: float = 0.0
+    unclear: int = 0  # answers of status 503 that do not say when to try again
 
     @property
     def acknowledged(self) -> list[str]:
@@ -64,16 +65,24 @@ class Sent:
         return [round(1000 * float(value), 1) for value in np.percentile(self.seconds, percent)]
 
 
-async def send_all(url: str, survey: str, submissions: Iterable[Prepared], clients: int = 64) -> Sent:
-    """Send them by so many clients at once, each waiting for its answer before it sends the next."""
+Heard = Callable[[Prepared, int], None]
+
+
+async def send_all(
+    url: str, survey: str, submissions: Iterable[Prepared], clients: int = 64, heard: Heard | None = None
+) -> Sent:
+    """Send them by so many clients at once, each waiting for its answer before it sends the next.
+
+    ``heard`` is told of every answer, for those who send a submission more than once.
+    """
     sent, waiting = Sent(), iter(submissions)
     started = time.perf_counter()
-    await asyncio.gather(*(_client(url, survey, waiting, sent) for _ in range(clients)))
+    await asyncio.gather(*(_client(url, survey, waiting, sent, heard) for _ in range(clients)))
     sent.elapsed = time.perf_counter() - started
     return sent
 
 
-async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent) -> None:
+async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent, heard: Heard | None) -> None:
     address = urlsplit(url)
     reader, writer = None, None
     head = (
@@ -87,8 +96,12 @@ async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent
                 reader, writer = await asyncio.open_connection(address.hostname, address.port)
             body, began = submission.body, time.perf_counter()
             writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
-            sent.statuses[submission.id] = await _status(reader)
+            status, again = await _status(reader)
+            sent.statuses[submission.id] = status
             sent.seconds.append(time.perf_counter() - began)
+            sent.unclear += status == 503 and not again
+            if heard is not None:
+                heard(submission, status)
         except (OSError, asyncio.IncompleteReadError):
             reader, writer = None, None
             await asyncio.sleep(0.01)
@@ -96,9 +109,10 @@ async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent
         writer.close()
 
 
-async def _status(reader: asyncio.StreamReader) -> int:
+async def _status(reader: asyncio.StreamReader) -> tuple[int, bool]:
+    """The status of an answer, and whether it says when to try again."""
     head = await reader.readuntil(b"\r\n\r\n")
     lower = head.lower()
     start = lower.index(b"content-length:") + len(b"content-length:")
     await reader.readexactly(int(lower[start : lower.index(b"\r\n", start)]))
-    return int(head[9:12])
+    return int(head[9:12]), b"retry-after:" in lower

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psycopg
 
 from tools.system_parts import postgres_programs
 
@@ -52,13 +55,24 @@ class Server:
 _TOKEN = re.compile(r"mw_[A-Za-z0-9_-]{43}")
 
 
-def start_server(database: str, folder: Path, *options: str, port: int | None = None, token: str = "") -> Server:
-    """Start `maskwell serve` and wait until it answers."""
+def start_server(
+    database: str,
+    folder: Path,
+    *options: str,
+    port: int | None = None,
+    token: str = "",
+    most_file_bytes: int | None = None,
+    environment: dict[str, str] | None = None,
+) -> Server:
+    """Start `maskwell serve` and wait until it answers; ``most_file_bytes`` is a disk that is full from there on."""
     port = port or free_port()
     out, log = folder / f"serve-{port}.out", folder / f"serve-{port}.log"
     command = [sys.executable, "-m", "maskwell", "serve", "--database", database, "--port", str(port), *options]
     with out.open("a") as said, log.open("a") as logged:
-        process = subprocess.Popen(command, stdout=said, stderr=logged, text=True)
+        around = {**os.environ, **(environment or {})}
+        process = subprocess.Popen(command, stdout=said, stderr=logged, text=True, env=around)
+    if most_file_bytes is not None:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
     url = f"http://127.0.0.1:{port}"
     wait_for(url, process, log)
     found = _TOKEN.search(out.read_text())
@@ -91,28 +105,56 @@ def server(database: str, folder: Path, *options: str, token: str = "") -> Itera
             running.process.wait()
 
 
+class Postgres:
+    """A PostgreSQL server of its own, with an empty database; it can be stopped and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        programs = postgres_programs()
+        assert programs is not None, "PostgreSQL is missing; run make system"
+        self.programs, self.folder, self.port = programs, folder, free_port()
+        self._as_postgres: list[str] = []
+        if os.geteuid() == 0:
+            shutil.chown(folder, "postgres")
+            self._as_postgres = ["runuser", "-u", "postgres", "--"]
+        self._run("initdb", "-A", "trust", "-U", "postgres", "--encoding=UTF8", "--no-sync")
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """The address of its database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", f"-p {self.port} -k {self.folder}", "start")
+
+    def stop(self) -> None:
+        """Stop it at once, as a power cut would."""
+        self._run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+    def kill_backends(self) -> None:
+        """kill -9 the processes that serve connections; the server then recovers as after a crash."""
+        with psycopg.connect(self.url) as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            found = [pid for (pid,) in connection.execute(query)]
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [*self._as_postgres, str(self.programs / program), "-D", str(self.folder / "data"), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+
+
 @contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL server of its own; gives the address of an empty database."""
-    programs = postgres_programs()
-    assert programs is not None, "PostgreSQL is missing; run make system"
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server for the length of a block."""
     folder = Path(tempfile.mkdtemp(prefix="maskwell-postgres-"))
-    as_postgres: list[str] = []
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres")
-        as_postgres = ["runuser", "-u", "postgres", "--"]
-    data, port = folder / "data", free_port()
-
-    def run(program: str, *arguments: str) -> None:
-        command = [*as_postgres, str(programs / program), "-D", str(data), *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
-
     try:
-        run("initdb", "-A", "trust", "-U", "postgres", "--encoding=UTF8", "--no-sync")
-        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", f"-p {port} -k {folder}", "start")
+        running = Postgres(folder)
         try:
-            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+            yield running
         finally:
-            run("pg_ctl", "-w", "-m", "immediate", "stop")
+            running.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

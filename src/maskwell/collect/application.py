@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from maskwell.collect.http import api, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
+from maskwell.collect.http.described import describe
 from maskwell.collect.http.errors import answer_errors
 from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.http.middleware import EveryRequest
@@ -59,5 +60,6 @@ def build(database: str, **settings: Any) -> FastAPI:
     app.include_router(respond.routes(service))
     app.include_router(studio.routes(service, tallies))
     answer_errors(app)
+    describe(app)
     app.add_middleware(EveryRequest, service=service, metrics=metrics, submitting=submitting)
     return app

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from maskwell.errors import MaskwellError
 
-_NEEDED = ("fastapi", "httpx", "jinja2", "sqlalchemy", "uvicorn")
+_NEEDED = ("fastapi", "httptools", "httpx", "jinja2", "sqlalchemy", "uvicorn")
 
 
 class ExtraError(MaskwellError):

@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from maskwell.collect.http.protocol import BoundedHeads
 from maskwell.errors import MaskwellError
 
 # How long requests that are under way may take when the service is stopped.
@@ -65,6 +66,7 @@ def serve(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
     # Its own logs would name addresses.
     config = uvicorn.Config(
         app,
+        http=BoundedHeads,
         log_config=None,
         access_log=False,
         server_header=False,

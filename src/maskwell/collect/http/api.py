@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from maskwell.collect.access import SURVEY_ID, bearer
 from maskwell.collect.http.answers import Refusal, json_answer, json_body
+from maskwell.collect.http.described import ADMINISTRATOR, OWNER, described
 from maskwell.collect.http.submitting import Submitting, found_survey
 from maskwell.collect.service import Published, Service
 from maskwell.collect.surveys.document import SurveyError
@@ -20,6 +21,19 @@ from maskwell.collect.surveys.export import export as survey_export
 from maskwell.collect.surveys.tallies import Tallies
 
 COOKIE = "maskwell_session"
+_TOO_FEW = {409: "no whole batch of submissions yet"}
+_SUBMIT = described(
+    body="Submission",
+    answer={200: "Stored", 201: "Stored"},
+    errors={409: "other reports are stored under this id", 410: "the survey is closed"},
+)
+_PUBLISH = described(ADMINISTRATOR, "Survey", {201: "Published"})
+_CLOSE = described(OWNER, answer={200: "State"})
+_PROGRESS = described(OWNER, answer={200: "Progress"})
+_ESTIMATES = described(OWNER, errors=_TOO_FEW)
+_EXPORT = described(OWNER, errors=_TOO_FEW)
+_EXPORT["responses"][200] = {"description": "An archive", "content": {"application/zip": {}}}
+_EXPORT["response_class"] = StreamingResponse
 SurveyId = Annotated[str, Path(pattern=f"^{SURVEY_ID.pattern}$", description="The id of a survey.")]
 
 
@@ -28,7 +42,7 @@ def require_owner(service: Service, request: Request, published: Published) -> N
     session = service.sessions.get(request.cookies.get(COOKIE))
     if session is not None and published.id in session.surveys:
         return
-    token = _token(service, request)
+    token = _token(request)
     if not service.owns(token, published):
         raise failed_token(service, request, "this token does not open this survey.")
 
@@ -38,19 +52,12 @@ def require_administrator(service: Service, request: Request) -> None:
     session = service.sessions.get(request.cookies.get(COOKIE))
     if session is not None and session.administrator:
         return
-    token = _token(service, request)
+    token = _token(request)
     if not service.is_administrator(token):
         raise failed_token(service, request, "this is not the administrator's token.")
 
 
-def refuse_many_failures(service: Service, request: Request) -> None:
-    """429 for an address that has sent too many wrong tokens."""
-    if not service.failures.allows(address(request), cost=0):
-        raise Refusal(429, "too many wrong tokens; wait a minute.", {"Retry-After": "60"})
-
-
-def _token(service: Service, request: Request) -> str:
-    refuse_many_failures(service, request)
+def _token(request: Request) -> str:
     token = bearer(request.headers.get("authorization"))
     if token is None:
         raise Refusal(401, "send the token in the header Authorization: Bearer.", {"WWW-Authenticate": "Bearer"})
@@ -58,8 +65,9 @@ def _token(service: Service, request: Request) -> str:
 
 
 def failed_token(service: Service, request: Request, detail: str) -> Refusal:
-    """The refusal of a wrong token, which is counted."""
-    service.failures.allows(address(request))
+    """The refusal of a wrong token, which is counted; a right one is never held up by others at the same address."""
+    if not service.failures.allows(address(request)):
+        return Refusal(429, "too many wrong tokens; wait a minute.", {"Retry-After": "60"})
     return Refusal(403, detail)
 
 
@@ -72,7 +80,12 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
     """The routes of the API."""
     router = APIRouter(prefix="/api", tags=["surveys"])
 
-    @router.post("/surveys", status_code=201, summary="Publish a survey")
+    @router.post(
+        "/surveys",
+        status_code=201,
+        summary="Publish a survey",
+        **_PUBLISH,
+    )
     async def publish(request: Request) -> Response:
         """Publish a survey document. Its designs cannot be changed afterwards. Administrator's token."""
         await run_in_threadpool(require_administrator, service, request)
@@ -85,37 +98,43 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
         answer = {"id": published.id, "owner_token": token, "respond_url": f"{base}/respond/{published.id}"}
         return json_answer(answer, 201)
 
-    @router.get("/surveys/{survey}", summary="What is asked, with each question's design")
+    @router.get("/surveys/{survey}", summary="What is asked, with each question's design", **described())
     async def survey(survey: SurveyId) -> Response:
         """Public: the texts, and each question with its stored design."""
         published = await found_survey(service, survey)
         return Response(published.public_text[service.state(published)], media_type="application/json")
 
-    @router.post("/surveys/{survey}/submissions", status_code=201, summary="Send one person's reports")
+    @router.post("/surveys/{survey}/submissions", status_code=201, summary="Send one person's reports", **_SUBMIT)
     async def submit(survey: SurveyId, request: Request) -> Response:
         """Public. 201 once it is stored for good; the same again 200; the same id with other reports 409."""
         return await submitting.answer(survey, request)
 
-    @router.post("/surveys/{survey}/close", summary="Close a survey for good")
+    @router.post("/surveys/{survey}/close", summary="Close a survey for good", **_CLOSE)
     async def close(survey: SurveyId, request: Request) -> Response:
         """Owner. Closing is final."""
         published = await _owned(service, survey, request)
         await run_in_threadpool(service.close, published)
         return json_answer({"id": published.id, "state": service.state(published)})
 
-    @router.get("/surveys/{survey}/estimates", summary="Estimates of all questions")
+    @router.get(
+        "/surveys/{survey}/estimates", summary="Estimates of all questions", **described(OWNER, errors=_TOO_FEW)
+    )
     async def estimates(survey: SurveyId, request: Request) -> Response:
         """Owner. For each question what `maskwell estimate --json` prints, from whole batches of submissions."""
         published = await _owned(service, survey, request)
         return json_answer(await run_in_threadpool(survey_estimates, tallies, published))
 
-    @router.get("/surveys/{survey}/progress", summary="How many submissions there are")
+    @router.get(
+        "/surveys/{survey}/progress",
+        summary="How many submissions there are",
+        **_PROGRESS,
+    )
     async def progress(survey: SurveyId, request: Request) -> Response:
         """Owner. Submissions in all and by day, and how many of them are in whole batches and shown."""
         published = await _owned(service, survey, request)
         return json_answer(await run_in_threadpool(service.progress, published))
 
-    @router.get("/surveys/{survey}/export", summary="All reports, with codebooks and designs")
+    @router.get("/surveys/{survey}/export", summary="All reports, with codebooks and designs", **_EXPORT)
     async def export(survey: SurveyId, request: Request, format: Format = "parquet") -> Response:
         """Owner. An archive: for each question a file of reports, its design and its codebook; rows in random order."""
         published = await _owned(service, survey, request)

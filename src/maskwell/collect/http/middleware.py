@@ -84,6 +84,8 @@ class EveryRequest:
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         if _is_cross_site(scope):
             return json_answer({"detail": "requests from other sites are refused."}, 403)
+        if scope["path"].startswith("/api/") and b"%" in scope.get("raw_path", b""):
+            return json_answer({"detail": "there is nothing at this address."}, 404)
         if scope["path"].startswith("/api/") and not self._service.requests.allows(_address(scope)):
             return json_answer({"detail": "too many requests; wait a little."}, 429, {"Retry-After": "1"})
         return None

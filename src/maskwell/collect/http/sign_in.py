@@ -11,7 +11,8 @@ from starlette.responses import Response
 
 from maskwell.collect.access import bearer
 from maskwell.collect.http.answers import Refusal, json_answer, json_body
-from maskwell.collect.http.api import COOKIE, failed_token, refuse_many_failures
+from maskwell.collect.http.api import COOKIE, failed_token
+from maskwell.collect.http.described import described
 from maskwell.collect.service import Opened, Service
 
 _MOST_BYTES = 1000
@@ -21,7 +22,7 @@ def routes(service: Service) -> APIRouter:
     """``/api/session``."""
     router = APIRouter(prefix="/api", tags=["studio"])
 
-    @router.post("/session", status_code=201, summary="Open a session of the studio")
+    @router.post("/session", status_code=201, summary="Open a session of the studio", **described(body="Token"))
     async def sign_in(request: Request) -> Response:
         """`{"token": …}`, the administrator's or an owner's; gives the survey that it opens, null for all work of the
         administrator."""
@@ -33,7 +34,7 @@ def routes(service: Service) -> APIRouter:
         open_session(service, request, opens, answer)
         return answer
 
-    @router.delete("/session", status_code=204, summary="Sign out")
+    @router.delete("/session", status_code=204, summary="Sign out", **described())
     async def sign_out(request: Request) -> Response:
         """The session ends at once."""
         answer = Response(status_code=204)
@@ -45,7 +46,6 @@ def routes(service: Service) -> APIRouter:
 
 def opened_by(service: Service, request: Request, given: str) -> Opened:
     """What a token opens that somebody gave; 403 if it opens nothing, and 429 after too many of those."""
-    refuse_many_failures(service, request)
     token = bearer(f"Bearer {given}")
     opens = None if token is None else service.what_opens(token)
     if opens is None:

@@ -7,6 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from maskwell.collect.http.answers import json_answer
+from maskwell.collect.http.described import described
 from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.service import Service
 
@@ -15,7 +16,7 @@ def routes(service: Service, metrics: Metrics) -> APIRouter:
     """``/healthz`` and ``/metrics``."""
     router = APIRouter(tags=["upkeep"])
 
-    @router.get("/healthz", summary="Whether the service can store")
+    @router.get("/healthz", summary="Whether the service can store", **described())
     async def healthz() -> Response:
         """200 if the database answers, else 503."""
         await run_in_threadpool(service.database.ping)
