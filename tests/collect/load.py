@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,15 +20,20 @@ from maskwell.designs import Design
 
 @dataclass(frozen=True)
 class Prepared:
-    """A submission, ready to be sent."""
+    """A submission that can be sent."""
 
     id: str
     reports: dict[str, Any]
 
-    @property
+    @cached_property
     def body(self) -> bytes:
         """What is sent."""
         return json.dumps({"submission": self.id, "reports": self.reports}).encode()
+
+    def ready(self) -> Prepared:
+        """The same, with its body made."""
+        _ = self.body
+        return self
 
 
 def prepared(designs: dict[str, Design], answers: dict[str, Sequence[Any]], seed: int) -> Iterator[Prepared]:

@@ -41,6 +41,18 @@ class Server:
     administrator_token: str
     log: Path
 
+    @property
+    def processor_seconds(self) -> float:
+        """How long the processor worked for it."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def mebibytes(self) -> float:
+        """The memory that it holds."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.send_signal(signal.SIGKILL)
@@ -63,11 +75,12 @@ def start_server(
     token: str = "",
     most_file_bytes: int | None = None,
     environment: dict[str, str] | None = None,
+    program: tuple[str, ...] = ("-m", "maskwell"),
 ) -> Server:
     """Start `maskwell serve` and wait until it answers; ``most_file_bytes`` is a disk that is full from there on."""
     port = port or free_port()
     out, log = folder / f"serve-{port}.out", folder / f"serve-{port}.log"
-    command = [sys.executable, "-m", "maskwell", "serve", "--database", database, "--port", str(port), *options]
+    command = [sys.executable, *program, "serve", "--database", database, "--port", str(port), *options]
     with out.open("a") as said, log.open("a") as logged:
         around = {**os.environ, **(environment or {})}
         process = subprocess.Popen(command, stdout=said, stderr=logged, text=True, env=around)
@@ -94,9 +107,11 @@ def wait_for(url: str, process: subprocess.Popen[str], log: Path, seconds: float
 
 
 @contextmanager
-def server(database: str, folder: Path, *options: str, token: str = "") -> Iterator[Server]:
+def server(
+    database: str, folder: Path, *options: str, token: str = "", program: tuple[str, ...] = ("-m", "maskwell")
+) -> Iterator[Server]:
     """A service for the length of a block."""
-    running = start_server(database, folder, *options, token=token)
+    running = start_server(database, folder, *options, token=token, program=program)
     try:
         yield running
     finally:
@@ -123,6 +138,12 @@ class Postgres:
     def url(self) -> str:
         """The address of its database."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def new_database(self, name: str) -> str:
+        """The address of another database, empty as well."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        return f"{self.url.rpartition('/')[0]}/{name}"
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
 
 from maskwell.collect.http import api, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
@@ -19,7 +22,7 @@ from maskwell.collect.http.submitting import Submitting
 from maskwell.collect.respond import routes as respond
 from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
-from maskwell.collect.store import Database
+from maskwell.collect.store import Database, NotStored, StoreError
 from maskwell.collect.studio import routes as studio
 from maskwell.collect.surveys.tallies import Tallies
 
@@ -31,10 +34,13 @@ def build(database: str, **settings: Any) -> FastAPI:
     from maskwell import __version__
 
     service = Service(Database(database), Settings(**settings))
+    tallies = Tallies(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        following = asyncio.create_task(_follow(tallies))
         yield
+        following.cancel()
         service.stop()
 
     app = FastAPI(
@@ -46,7 +52,7 @@ def build(database: str, **settings: Any) -> FastAPI:
     )
     app.state.service = service
     app.state.administrator_token = service.new_administrator_token
-    tallies, metrics, submitting = Tallies(service), Metrics(), Submitting(service)
+    metrics, submitting = Metrics(), Submitting(service)
     app.state.tallies = tallies
     app.include_router(api.routes(service, tallies, submitting))
     app.include_router(sign_in.routes(service))
@@ -63,3 +69,13 @@ def build(database: str, **settings: Any) -> FastAPI:
     describe(app)
     app.add_middleware(EveryRequest, service=service, metrics=metrics, submitting=submitting)
     return app
+
+
+async def _follow(tallies: Tallies) -> None:
+    """Count along while submissions come in."""
+    while True:
+        await asyncio.sleep(1)
+        try:
+            await run_in_threadpool(tallies.catch_up)
+        except (SQLAlchemyError, StoreError, NotStored):
+            continue  # The database is away; whoever looks next counts what was left out.

@@ -93,6 +93,7 @@ class Writer:
         self._stopped = False
         self.groups = 0
         self.committed = 0
+        self._arrived: Counter[str] = Counter()
 
     @property
     def waiting(self) -> int:
@@ -107,6 +108,13 @@ class Writer:
         item = _Waiting(submission, loop, loop.create_future(), closed)
         self._put(item)
         return await item.answer
+
+    def much_arrived(self, least: int) -> list[str]:
+        """The surveys that received so many submissions since they were last named here."""
+        much = [survey for survey, count in list(self._arrived.items()) if count >= least]
+        for survey in much:
+            self._arrived[survey] = 0
+        return much
 
     def change(self, change: Callable[[Connection], R]) -> R:
         """Carry out any other change in a transaction of its own; returns after its commit."""
@@ -250,6 +258,7 @@ class Writer:
                 connection.execute(insert(days).values(survey=survey, day=today, received=count))
             # If the commit fails, all that is remembered is forgotten.
             self._progress[survey].received += count
+            self._arrived[survey] += count
 
 
 _RECEIVED = (

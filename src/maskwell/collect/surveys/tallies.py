@@ -28,6 +28,7 @@ from maskwell.reports.joint import side_by_side
 from maskwell.reports.tally import Patterns, Tally
 
 _KEPT_EVERY = 10_000  # submissions, after which what was counted is written down
+_MOST_REMEMBERED = 1000  # sets of questions; the one that was longest not asked for is read again when it is
 
 
 class TooFew(MaskwellError):
@@ -58,6 +59,13 @@ class Tallies:
         """The tally of each question, over all whole batches."""
         return self._up_to_date(published, ()).tallies
 
+    def catch_up(self) -> None:
+        """Count what came in to the busy surveys, so that the next look at them finds it done."""
+        for survey in self._service.writer.much_arrived(_KEPT_EVERY):
+            published = self._service.published(survey)
+            if published is not None:
+                self.by_question(published)
+
     def joint(self, published: Published, names: Sequence[str]) -> Tally:
         """The joint tally of some questions, of those who answered all of them."""
         (tally,) = self._up_to_date(published, tuple(names)).tallies.values()
@@ -67,16 +75,24 @@ class Tallies:
         """``names`` are questions to count together; () for each question by itself."""
         key = (published.id, names)
         with self._locks[key]:
-            counted = self._counted.get(key) or self._restored(published, names)
+            before = self._counted.get(key) or self._restored(published, names)
             whole = self._service.batches(published)
-            for page in self._service.database.packed_reports(published.id, counted.batches, whole):
+            # A copy: if the database goes away in between, nothing is counted, rather than some of it twice.
+            tallies = dict(before.tallies)
+            for page in self._service.database.packed_reports(published.id, before.batches, whole):
                 columns = published.layout.unpack(page, names or None)
                 for name, reports in _grouped(columns, names).items():
-                    counted.tallies[name] = Tally.merge([counted.tallies[name], reports.tally()])
-            counted.batches = whole
-            self._counted[key] = counted
+                    tallies[name] = Tally.merge([tallies[name], reports.tally()])
+            counted = Counted(whole, tallies, before.kept)
+            self._remember(key, counted)
             self._keep(published, names, counted)
-            return Counted(whole, dict(counted.tallies))
+            return counted
+
+    def _remember(self, key: tuple[str, tuple[str, ...]], counted: Counted) -> None:
+        self._counted.pop(key, None)
+        while len(self._counted) >= _MOST_REMEMBERED:
+            self._counted.pop(next(iter(self._counted)), None)
+        self._counted[key] = counted
 
     def _restored(self, published: Published, names: tuple[str, ...]) -> Counted:
         designs = _designs(published, names)

@@ -1,0 +1,1 @@
+"""The service that collects: whole surveys over HTTP, faults, hostile requests, and load."""
