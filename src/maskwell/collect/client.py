@@ -91,6 +91,27 @@ class Client:
         found: dict[str, Any] = self._call("GET", f"/api/surveys/{survey}/estimates", token)
         return found
 
+    def progress(self, survey: str, *, token: str | None = None) -> dict[str, Any]:
+        """How many submissions there are, in all and by day, and how many of them are shown."""
+        found: dict[str, Any] = self._call("GET", f"/api/surveys/{survey}/progress", token)
+        return found
+
+    def export(self, survey: str, *, format: str = "parquet", token: str | None = None) -> bytes:
+        """The archive of all reports, designs and codebooks; ``format`` of the reports: parquet or csv."""
+        path = f"/api/surveys/{survey}/export"
+        return self._answer("GET", path, token, params={"format": format}).content
+
+    def healthy(self) -> bool:
+        """Whether the service answers and can reach its database."""
+        try:
+            return bool(self._call("GET", "/healthz")["status"] == "ok")
+        except ServiceError:
+            return False
+
+    def metrics(self) -> str:
+        """Figures about the service, in the text format of Prometheus."""
+        return self._answer("GET", "/metrics").text
+
     def close(self, survey: str, *, token: str | None = None) -> dict[str, Any]:
         """Close a survey for good."""
         closed: dict[str, Any] = self._call("POST", f"/api/surveys/{survey}/close", token)

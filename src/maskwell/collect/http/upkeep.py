@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from maskwell.collect.http.answers import json_answer
 from maskwell.collect.http.described import described
@@ -22,7 +22,7 @@ def routes(service: Service, metrics: Metrics) -> APIRouter:
         await run_in_threadpool(service.database.ping)
         return json_answer({"status": "ok"})
 
-    @router.get("/metrics", summary="Figures for Prometheus")
+    @router.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse, **described())
     async def figures() -> Response:
         """Requests, commits and submissions, counted over all surveys."""
         text = await run_in_threadpool(metrics.text, service)
