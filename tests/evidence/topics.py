@@ -23,9 +23,6 @@ from tests.evidence import (
     top_limits,
     weights,
 )
-from tests.evidence.collect import faults as collect_faults
-from tests.evidence.collect import hostile as collect_hostile
-from tests.evidence.collect import loop as collect_loop
 from tests.evidence.record import Result, Size
 
 TOPICS: dict[str, Callable[[Size], Result]] = {
@@ -48,7 +45,4 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "independence_default": independence_default.run,
     "cramers_v": cramers_v.run,
     "forged_files": forged_files.run,
-    "collect_loop": collect_loop.run,
-    "collect_faults": collect_faults.run,
-    "collect_hostile": collect_hostile.run,
 }
