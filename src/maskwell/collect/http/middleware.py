@@ -119,7 +119,9 @@ def _is_cross_site(scope: Scope) -> bool:
     headers = Headers(scope=scope)
     reads = scope["method"] in _SAFE
     site = headers.get("sec-fetch-site")
-    if site is not None and site not in ("same-origin", "none"):
+    if site in ("same-origin", "none"):
+        return False
+    if site is not None:
         return not (reads and (headers.get("sec-fetch-mode") == "navigate" or scope["path"].startswith(SHARED)))
     origin = headers.get("origin")
     if origin is None or reads:

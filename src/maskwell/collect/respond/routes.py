@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from maskwell.collect.respond.texts import direction, english, page_texts
 from maskwell.collect.service import Service
+from maskwell.collect.surveys.document import Survey
 
 # Stricter than elsewhere: no form goes anywhere, and text can never become script.
 _POLICY = (
@@ -23,33 +24,34 @@ _POLICY = (
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 # A page that is not stored is neither cached nor kept alive behind "back" with an answer in it.
-_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
+HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
 
 _templates = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, undefined=StrictUndefined
 )
 
 
-def page(language: str, title: str, given: dict[str, str], survey: str) -> str:
-    """The page of a survey, as HTML."""
-    texts = page_texts(language, given)
+def page(asked: Survey, survey: str, assets: str = "assets") -> str:
+    """The page of a survey, as HTML; ``survey`` and ``assets`` are where the page finds them."""
+    language = asked.language
+    texts = page_texts(language, asked.texts or {})
 
     def mark_english(name: str) -> Markup:
         return Markup(' lang="en" dir="ltr"') if name in texts.english else Markup()
 
     data = {
         "language": language,
-        "survey": f"../api/surveys/{survey}",
-        "submissions": f"../api/surveys/{survey}/submissions",
+        "survey": survey,
+        "submissions": f"{survey}/submissions",
         "texts": texts.texts,
         "english": texts.english,
     }
-    return _render(language, title, texts=texts.texts, page_data=data, english=mark_english)
+    return _render(language, asked.title, assets, texts=texts.texts, page_data=data, english=mark_english)
 
 
-def _render(language: str, title: str, **values: Any) -> str:
+def _render(language: str, title: str, assets: str, **values: Any) -> str:
     return _templates.get_template("page.html").render(
-        language=language, direction=direction(language), title=title, assets="assets", **values
+        language=language, direction=direction(language), title=title, assets=assets, **values
     )
 
 
@@ -61,10 +63,8 @@ def routes(service: Service) -> APIRouter:
     def respond(survey: str) -> Response:
         published = service.published(survey)
         if published is None:
-            text = _render("en", "Maskwell", texts=english(), page_data=None)
-            return HTMLResponse(text, 404, _HEADERS)
-        asked = published.survey
-        text = page(asked.language, asked.title, dict(asked.texts or {}), published.id)
-        return HTMLResponse(text, 200, _HEADERS)
+            text = _render("en", "Maskwell", "assets", texts=english(), page_data=None)
+            return HTMLResponse(text, 404, HEADERS)
+        return HTMLResponse(page(published.survey, f"../api/surveys/{published.id}"), 200, HEADERS)
 
     return router

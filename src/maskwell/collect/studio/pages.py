@@ -21,7 +21,8 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
+# Forms name their origin only where pages may: browsers that say nothing else about themselves are judged by it.
+_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 _templates = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

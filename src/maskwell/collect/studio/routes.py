@@ -5,13 +5,21 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from maskwell.collect.service import Service
-from maskwell.collect.studio import home, signing
+from maskwell.collect.studio import drafting, home, signing
+from maskwell.collect.studio.planning import routes as planning
 from maskwell.collect.surveys.tallies import Tallies
 
 
 def routes(service: Service, tallies: Tallies) -> APIRouter:
     """The pages below ``/studio/``; their scripts and styles are served at ``/studio/assets/``."""
     router = APIRouter(prefix="/studio", include_in_schema=False)
-    for part in (signing.routes(service), home.routes(service)):
+    for part in (
+        signing.routes(service),
+        home.routes(service),
+        planning.pages(),
+        planning.data(),
+        drafting.pages(),
+        drafting.data(service),
+    ):
         router.include_router(part)
     return router
