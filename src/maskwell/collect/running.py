@@ -60,9 +60,12 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until a signal comes; then answer what is under way, write what waits, and return."""
-    _log_to_stderr()
+def serve(app: Any, listener: socket.socket, ready: Callable[[], None], *, quiet: bool = False) -> None:
+    """Serve until a signal comes; then answer what is under way, write what waits, and return.
+
+    ``quiet`` logs no request, for a terminal on which somebody is to find what is printed.
+    """
+    _log_to_stderr(logging.WARNING if quiet else logging.INFO)
     # Its own logs would name addresses.
     config = uvicorn.Config(
         app,
@@ -78,11 +81,11 @@ def serve(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
     _Server(config, ready).run(sockets=[listener])
 
 
-def _log_to_stderr() -> None:
+def _log_to_stderr(level: int) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("maskwell.collect")
     log.handlers, log.propagate = [handler], False
-    log.setLevel(logging.INFO)
+    log.setLevel(level)
     logging.getLogger("uvicorn").handlers = [logging.NullHandler()]
     logging.getLogger("uvicorn").propagate = False

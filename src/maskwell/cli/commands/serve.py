@@ -1,14 +1,23 @@
 """``maskwell serve``: the service that collects masked reports."""
 
-from typing import Annotated
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Annotated, Any
 
 import typer
 
 
 def serve(
     database: Annotated[
-        str, typer.Option("--database", help="sqlite:///FILE, or postgresql://USER@HOST/NAME.", metavar="URL")
-    ] = "sqlite:///maskwell.db",
+        str | None,
+        typer.Option(
+            "--database",
+            help="sqlite:///FILE, or postgresql://USER@HOST/NAME; sqlite:///maskwell.db if not said, or with --demo "
+            "one that is thrown away.",
+            metavar="URL",
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0 for any free port.")] = 8000,
     host: Annotated[
         str, typer.Option("--host", help="The address to listen on; put a server with https before any other.")
@@ -52,14 +61,40 @@ def serve(
     listener = listening(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     token = fresh_token() if new_token else None
-    app = create_app(database, administrator_token=token, public_url=public_url, rate=rate, burst=burst if rate else 0)
-    shown = token or app.state.administrator_token
+    seen = public_url or address
+    with tempfile.TemporaryDirectory() as folder:
+        throwaway = demo and database is None
+        database = f"sqlite:///{folder}/sample.db" if throwaway else database or "sqlite:///maskwell.db"
+        app = create_app(
+            database, administrator_token=token, public_url=public_url, rate=rate, burst=burst if rate else 0
+        )
+        lines = [
+            f"The service is at {seen}, its studio at {seen}/studio/",
+            f"What can be asked of it: {seen}/docs",
+        ]
+        if shown := token or app.state.administrator_token:
+            lines.append(f"The administrator's token, shown this once: {shown}")
+        with _sample(app, address, seen, lines) if demo else nullcontext(lambda: None) as begin:
 
-    def ready() -> None:
-        typer.echo(f"The service is at {public_url or address}, its studio at {public_url or address}/studio/")
-        typer.echo(f"What can be asked of it: {public_url or address}/docs")
-        if shown:
-            typer.echo(f"The administrator's token, shown this once: {shown}")
+            def ready() -> None:
+                typer.echo("\n".join(lines))
+                begin()
 
-    run(app, listener, ready)
-    typer.echo("Stopped; whatever was acknowledged is stored.")
+            run(app, listener, ready, quiet=demo)
+    typer.echo("Stopped; the sample is gone." if throwaway else "Stopped; whatever was acknowledged is stored.")
+
+
+@contextmanager
+def _sample(app: Any, address: str, seen: str, lines: list[str]) -> Iterator[Callable[[], None]]:
+    """Publish the sample survey and say how to open it; gives what begins to answer it."""
+    from maskwell.collect.sample import SimulatedRespondents, document
+
+    published, token = app.state.service.publish(document())
+    lines += [
+        f"A sample survey, which simulated respondents answer: {seen}/respond/{published.id}",
+        f"To watch it, sign in at {seen}/studio/ with its owner's token, shown this once: {token}",
+        "Stop with Ctrl-C.",
+    ]
+    respondents = SimulatedRespondents(address, published.id)
+    yield respondents.start
+    respondents.stop()

@@ -76,6 +76,12 @@ def address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
+def respond_address(service: Service, request: Request, survey: str) -> str:
+    """The address to send to respondents."""
+    base = service.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+    return f"{base}/respond/{survey}"
+
+
 def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRouter:
     """The routes of the API."""
     router = APIRouter(prefix="/api", tags=["surveys"])
@@ -94,9 +100,8 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
             published, token = await run_in_threadpool(service.publish, document)
         except SurveyError as error:
             raise Refusal(422, str(error)) from None
-        base = service.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
-        answer = {"id": published.id, "owner_token": token, "respond_url": f"{base}/respond/{published.id}"}
-        return json_answer(answer, 201)
+        address = respond_address(service, request, published.id)
+        return json_answer({"id": published.id, "owner_token": token, "respond_url": address}, 201)
 
     @router.get("/surveys/{survey}", summary="What is asked, with each question's design", **described())
     async def survey(survey: SurveyId) -> Response:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from maskwell.collect.service import Service
 from maskwell.collect.studio import drafting, home, signing
+from maskwell.collect.studio.owner import routes as owner
 from maskwell.collect.studio.planning import routes as planning
 from maskwell.collect.surveys.tallies import Tallies
 
@@ -20,6 +21,8 @@ def routes(service: Service, tallies: Tallies) -> APIRouter:
         planning.data(),
         drafting.pages(),
         drafting.data(service),
+        owner.pages(service),
+        owner.data(service, tallies),
     ):
         router.include_router(part)
     return router

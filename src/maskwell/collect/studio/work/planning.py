@@ -73,7 +73,7 @@ def _command(design: Design) -> str | None:
         parts += _options(design.demand)
         n = design.parameters.get("planned_n")
         parts += [] if n is None else ["-n", str(n)]
-    elif design.name in DESIGNS:
+    elif _is_named(design):
         parts += ["--design", design.name]
         for name, value in _settings(design).items():
             parts += ["--set", f"{name}={value}"]
@@ -88,9 +88,19 @@ def _settings(design: Design) -> dict[str, Any]:
     return {name: value for name, value in design.parameters.items() if name in taken}
 
 
+def _is_named(design: Design) -> bool:
+    """Whether the function of its name makes this very design of its labels and parameters."""
+    if design.variables or design.name not in DESIGNS:
+        return False
+    try:
+        return DESIGNS[design.name].function(design.categories, **_settings(design)) == design
+    except (ValueError, TypeError):
+        return False
+
+
 def _is_planned(design: Design) -> bool:
     """Whether planning makes this very design of its demand."""
-    if design.demand is None:
+    if design.variables or design.demand is None:
         return False
     try:
         return plan(design.categories, design.demand, n=design.parameters.get("planned_n")) == design
