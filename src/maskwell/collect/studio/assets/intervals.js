@@ -41,9 +41,11 @@ export class IntervalsPicture {
     const high = this.limits?.[1] ?? Math.max(...rows.map((row) => row.high));
     const x = scale(low, high, left, width - right);
     const inside = (value) => Math.min(Math.max(value, low), high);
-    const parts = ticks(low, high, width < 480 ? 4 : 6).flatMap((tick) => [
+    const shares = ticks(low, high, width < 480 ? 4 : 6);
+    const step = shares.length > 1 ? shares[1] - shares[0] : 1;
+    const parts = shares.flatMap((tick) => [
       draw("path", { class: tick === 0 ? "axis" : "grid", d: `M${x(tick)} 0V${height - AXIS}` }),
-      text(x(tick), height - 6, percent(tick, tick % 0.01 ? 1 : 0), { "text-anchor": "middle", class: "faint" }),
+      text(x(tick), height - 6, percent(tick, step < 0.0099 ? 1 : 0), { "text-anchor": "middle", class: "faint" }),
     ]);
     rows.forEach((row, i) => {
       const y = i * LINE + 31;

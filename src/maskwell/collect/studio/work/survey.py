@@ -45,8 +45,8 @@ with tempfile.TemporaryDirectory() as folder:
 
 estimates = {{}}
 for question, design in designs.items():
-    assert reports[question].design == design, f"{{question}}: the export has another design"
-    print(f"\\n=== {{question}}\\n")
+    assert reports[question].design == design, f"{{question!r}}: the export has another design"
+    print(f"\\n=== {{question!r}}\\n")
     print(mw.audit(design).summary())
     estimates[question] = mw.estimate(reports[question])
     print(estimates[question].summary())
@@ -55,9 +55,9 @@ for question, design in designs.items():
 _TOGETHER = """
 # Two questions together; choose any two.
 first, second = {first}, {second}
-pair = mw.Reports.side_by_side({{first: reports[first], second: reports[second]}}).tally()
+pair = mw.side_by_side({{first: reports[first], second: reports[second]}}).tally()
 joint = mw.estimate(pair)
-print(f"\\n=== {{first}} and {{second}}\\n")
+print(f"\\n=== {{first!r}} and {{second!r}}\\n")
 print(joint.summary())
 print(mw.independence_test(pair).summary())
 """
