@@ -19,6 +19,7 @@ from maskwell.collect.store.database import SurveyRow
 from maskwell.collect.store.tables import service as service_table
 from maskwell.collect.store.tables import surveys as surveys_table
 from maskwell.collect.surveys.document import State, Survey, read_survey
+from maskwell.collect.surveys.sizes import refuse_unsendable
 from maskwell.collect.surveys.submissions import Layout
 
 _ADMINISTRATOR = "administrator_hash"
@@ -98,6 +99,7 @@ class Service:
     def publish(self, document: object) -> tuple[Published, str]:
         """Publish a survey document; with it comes the owner's token, which is nowhere else."""
         survey = read_survey(document)
+        refuse_unsendable(survey, self.settings.submission_bytes)
         survey_id, token = new_survey_id(), new_token()
         values = {
             "id": survey_id,

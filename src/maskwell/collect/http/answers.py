@@ -24,12 +24,15 @@ def json_answer(content: Any, status: int = 200, headers: dict[str, str] | None 
     return Response(json_text(content, indent=None).encode(), status, headers, "application/json")
 
 
-async def json_body(request: Request, most: int) -> Any:
-    """The JSON document that a request brings, read strictly: 415, 413, 400 or 422 if it is none."""
+async def json_body(request: Request, most: int, advice: str = "") -> Any:
+    """The JSON document that a request brings, read strictly: 415, 413, 400 or 422 if it is none.
+
+    ``advice`` says what to do about a document that is too large.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal(415, "send JSON with the header Content-Type: application/json.")
-    body = await bounded_body(request, most)
+    body = await bounded_body(request, most, advice)
     try:
         return strict_value(body.decode())
     except Refused as reason:
@@ -38,9 +41,10 @@ async def json_body(request: Request, most: int) -> Any:
         raise Refusal(400, "the body is not JSON in UTF-8.") from None
 
 
-async def bounded_body(request: Request, most: int) -> bytes:
+async def bounded_body(request: Request, most: int, advice: str = "") -> bytes:
     """The body of a request, refused before it is read if it says that it is too large, and while it is read."""
-    too_large = Refusal(413, f"the body is larger than {most:,} bytes.", {"Connection": "close"})
+    told = f"the body is larger than {most:,} bytes{'; ' + advice if advice else '.'}"
+    too_large = Refusal(413, told, {"Connection": "close"})
     stated = request.headers.get("content-length", "0")
     if not stated.isascii() or not stated.isdigit() or len(stated) > 18 or int(stated) > most:
         raise too_large

@@ -18,6 +18,7 @@ from maskwell.collect.surveys.document import SurveyError
 from maskwell.collect.surveys.estimates import estimates as survey_estimates
 from maskwell.collect.surveys.export import Format
 from maskwell.collect.surveys.export import export as survey_export
+from maskwell.collect.surveys.sizes import LARGE_SURVEY
 from maskwell.collect.surveys.tallies import Tallies
 
 COOKIE = "maskwell_session"
@@ -95,7 +96,7 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
     async def publish(request: Request) -> Response:
         """Publish a survey document. Its designs cannot be changed afterwards. Administrator's token."""
         await run_in_threadpool(require_administrator, service, request)
-        document = await json_body(request, service.settings.survey_bytes)
+        document = await json_body(request, service.settings.survey_bytes, LARGE_SURVEY)
         try:
             published, token = await run_in_threadpool(service.publish, document)
         except SurveyError as error:
