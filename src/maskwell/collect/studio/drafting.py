@@ -20,7 +20,7 @@ from maskwell.collect.http.answers import Refusal, json_answer, json_body
 from maskwell.collect.respond.routes import HEADERS, page
 from maskwell.collect.respond.texts import english
 from maskwell.collect.service import Published, Service
-from maskwell.collect.studio.pages import PageRoute, render, require_administrator
+from maskwell.collect.studio.pages import data_router, page_router, render, require_administrator
 from maskwell.collect.surveys.document import SurveyError, read_survey
 from maskwell.collect.surveys.submissions import SubmissionError, read_submission
 
@@ -55,7 +55,7 @@ class Trials:
 
 def pages() -> APIRouter:
     """``/studio/draft``."""
-    router = APIRouter(route_class=PageRoute)
+    router = page_router()
 
     @router.get("/draft")
     def draft(request: Request) -> Response:
@@ -67,7 +67,7 @@ def pages() -> APIRouter:
 
 def data(service: Service) -> APIRouter:
     """The names of all texts, and trials."""
-    router, trials = APIRouter(), Trials()
+    router, trials = data_router(), Trials()
 
     @router.get("/texts.json")
     def texts(request: Request) -> Response:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from maskwell.collect.service import Service
-from maskwell.collect.studio.pages import PageRoute, render, require_session
+from maskwell.collect.studio.pages import page_router, render, require_session
 
 _MOST_LISTED = 50
 
@@ -28,7 +28,7 @@ class Listed:
 
 def routes(service: Service) -> APIRouter:
     """``/studio/``."""
-    router = APIRouter(route_class=PageRoute)
+    router = page_router()
 
     @router.get("/")
     def home(request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from fastapi import Request
+from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
@@ -76,7 +76,7 @@ def owned_survey(request: Request, survey: str) -> Published:
     return published
 
 
-class PageRoute(APIRoute):
+class _PageRoute(APIRoute):
     """A route that answers with a page, also where it refuses: then one can sign in on it, if that would help."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -90,6 +90,16 @@ class PageRoute(APIRoute):
                 return refusal_page(request, refusal)
 
         return handle_or_refuse
+
+
+def page_router(below: str = "") -> APIRouter:
+    """A router for pages of the studio."""
+    return APIRouter(prefix=f"/studio{below}", route_class=_PageRoute, include_in_schema=False)
+
+
+def data_router(below: str = "") -> APIRouter:
+    """A router for what pages of the studio ask for: refusals are JSON."""
+    return APIRouter(prefix=f"/studio{below}", include_in_schema=False)
 
 
 def refusal_page(request: Request, refusal: Refusal) -> Response:

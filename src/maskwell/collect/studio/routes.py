@@ -13,7 +13,7 @@ from maskwell.collect.surveys.tallies import Tallies
 
 def routes(service: Service, tallies: Tallies) -> APIRouter:
     """The pages below ``/studio/``; their scripts and styles are served at ``/studio/assets/``."""
-    router = APIRouter(prefix="/studio", include_in_schema=False)
+    router = APIRouter()
     for part in (
         signing.routes(service),
         home.routes(service),

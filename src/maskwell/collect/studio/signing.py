@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from maskwell.collect.http.answers import Refusal, bounded_body
 from maskwell.collect.http.sign_in import close_session, open_session, opened_by
 from maskwell.collect.service import Service
-from maskwell.collect.studio.pages import PageRoute, render, root_of
+from maskwell.collect.studio.pages import page_router, render, root_of
 
 _MOST_BYTES = 4000
 # Pages of the studio, to which one returns after signing in.
@@ -31,7 +31,7 @@ async def form_fields(request: Request) -> dict[str, str]:
 
 def routes(service: Service) -> APIRouter:
     """``/studio/signin``, ``/studio/signout`` and the page that follows it."""
-    router = APIRouter(route_class=PageRoute)
+    router = page_router()
 
     @router.get("/signin")
     def form(request: Request) -> Response:

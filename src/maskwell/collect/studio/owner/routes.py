@@ -15,7 +15,7 @@ from maskwell.collect.service import Published, Service
 from maskwell.collect.studio.owner.audits import audited
 from maskwell.collect.studio.owner.joint import can_be_joined, joined
 from maskwell.collect.studio.owner.watched import watched
-from maskwell.collect.studio.pages import PageRoute, owned_survey, render, root_of
+from maskwell.collect.studio.pages import data_router, owned_survey, page_router, render, root_of
 from maskwell.collect.studio.signing import form_fields
 from maskwell.collect.studio.work.survey import commands, program
 from maskwell.collect.surveys.tallies import Tallies
@@ -25,7 +25,7 @@ Number = Annotated[int, Path(ge=1, le=1000)]
 
 def pages(service: Service) -> APIRouter:
     """The pages below ``/studio/surveys/{survey}``."""
-    router = APIRouter(prefix="/surveys/{survey}", route_class=PageRoute)
+    router = page_router("/surveys/{survey}")
 
     def show(request: Request, published: Published, template: str, **values: Any) -> Response:
         state = service.state(published)
@@ -83,7 +83,7 @@ def pages(service: Service) -> APIRouter:
 
 def data(service: Service, tallies: Tallies) -> APIRouter:
     """The figures of these pages, as JSON."""
-    router = APIRouter(prefix="/surveys/{survey}")
+    router = data_router("/surveys/{survey}")
 
     @router.get("/figures")
     def figures(request: Request, survey: str) -> Response:

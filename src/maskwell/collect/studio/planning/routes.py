@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from maskwell.collect.http.answers import Refusal, json_answer, json_body
-from maskwell.collect.studio.pages import PageRoute, render, require_session
+from maskwell.collect.studio.pages import data_router, page_router, render, require_session
 from maskwell.collect.studio.planning.figures import MOST_CATEGORIES, figures
 from maskwell.collect.studio.planning.frontier import curves
 from maskwell.errors import MaskwellError
@@ -19,7 +19,7 @@ _MOST_BYTES = 1 << 21
 
 def pages() -> APIRouter:
     """``/studio/plan``."""
-    router = APIRouter(route_class=PageRoute)
+    router = page_router()
 
     @router.get("/plan")
     def plan(request: Request) -> Response:
@@ -31,7 +31,7 @@ def pages() -> APIRouter:
 
 def data() -> APIRouter:
     """The figures of ``/studio/plan``, as JSON."""
-    router = APIRouter()
+    router = data_router()
 
     @router.post("/plan/figures")
     async def planned(request: Request) -> Response:
