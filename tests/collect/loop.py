@@ -58,15 +58,19 @@ def document() -> dict[str, Any]:
 
 def run(server: Server, folder: Path, people: int, seed: int, false_alarm: float) -> Loop:
     """Go through it all; each estimate is held against the population, at this false-alarm rate in all."""
-    client = Client(server.url, server.administrator_token)
-    made = client.create_survey(document())
-    owner = Client(server.url, made["owner_token"])
-    asked = {q["name"]: Design.from_json(json.dumps(q["design"])) for q in client.survey(made["id"])["questions"]}
+    with Client(server.url, server.administrator_token) as client:
+        made = client.create_survey(document())
+        shown = client.survey(made["id"])
+    asked = {q["name"]: Design.from_json(json.dumps(q["design"])) for q in shown["questions"]}
     truths = {name: _answers(design, people, seed + at) for at, (name, design) in enumerate(asked.items())}
     bodies = list(prepared(asked, truths, seed))
     sent = asyncio.run(send_all(server.url, made["id"], bodies))
     failures = [] if len(sent.acknowledged) == people else [f"{people - len(sent.acknowledged)} not acknowledged"]
-    estimates = owner.estimates(made["id"])
+    with Client(server.url, made["owner_token"]) as owner:
+        estimates = owner.estimates(made["id"])
+        failures += _compare_files(owner, made["id"], folder, estimates)
+        if owner.close(made["id"])["state"] != "closed":
+            failures.append("closing did not close it")
     cells = sum(design.k for design in asked.values())
     limit = float(norm.isf(false_alarm / cells / 2))
     loop = Loop(len(sent.acknowledged), failures, cells)
@@ -78,10 +82,6 @@ def run(server: Server, folder: Path, people: int, seed: int, false_alarm: float
         loop.covered += int(((limits[:, 0] <= shares) & (shares <= limits[:, 1])).sum())
         if away.max() > limit:
             failures.append(f"{name}: an estimate is {away.max():.1f} standard errors away, more than {limit:.1f}")
-    failures += _compare_files(owner, made["id"], folder, estimates)
-    closed = owner.close(made["id"])
-    if closed["state"] != "closed":
-        failures.append("closing did not close it")
     return loop
 
 

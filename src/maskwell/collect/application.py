@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
-from maskwell.collect.http import api, sign_in, upkeep
+from maskwell.collect.http import api, inviting, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
 from maskwell.collect.http.described import describe
 from maskwell.collect.http.errors import answer_errors
@@ -55,6 +55,7 @@ def build(database: str, **settings: Any) -> FastAPI:
     metrics, submitting = Metrics(), Submitting(service)
     app.state.tallies = tallies
     app.include_router(api.routes(service, tallies, submitting))
+    app.include_router(inviting.routes(service))
     app.include_router(sign_in.routes(service))
     app.include_router(upkeep.routes(service, metrics))
     for name, folder in (

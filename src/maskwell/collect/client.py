@@ -28,7 +28,7 @@ class Client:
     """Calls to a service.
 
     ``token`` is the administrator's or an owner's; a call that needs another one takes it as an argument. ``http`` is
-    an ``httpx.Client`` to use instead of a new one.
+    an ``httpx.Client`` to use instead of a new one. Connections stay open between calls; a ``with`` block closes them.
     """
 
     def __init__(self, url: str, token: str | None = None, *, http: httpx.Client | None = None) -> None:
@@ -38,6 +38,12 @@ class Client:
         self.url = url.rstrip("/")
         self._token = token
         self._http = http or httpx.Client(timeout=30)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
 
     def create_survey(self, survey: Mapping[str, Any], *, token: str | None = None) -> dict[str, Any]:
         """Publish a survey document; gives its id, its owner's token, and the address to send to respondents."""
@@ -49,14 +55,40 @@ class Client:
         found: dict[str, Any] = self._call("GET", f"/api/surveys/{survey}")
         return found
 
-    def submit(self, survey: str, answers: Mapping[str, Any], *, submission: str | None = None) -> dict[str, Any]:
+    def invite(self, survey: str, count: int, *, token: str | None = None) -> list[str]:
+        """So many new invitations, each an address for one person; the service keeps none of them."""
+        made: dict[str, list[str]] = self._call(
+            "POST", f"/api/surveys/{survey}/invitations", token, json={"count": count}
+        )
+        return made["invitations"]
+
+    def redeem(self, survey: str, invitation: str) -> str:
+        """The pass of an invitation (an address or what stands behind its #), signed without the service seeing it."""
+        from maskwell.collect.invitations.blind import PublicKey, blind, finish, from_text, text
+        from maskwell.collect.invitations.passes import new_pass, pass_text
+
+        code = invitation.rpartition("#")[2].removeprefix("invitation=")
+        key = PublicKey.from_document(self.survey(survey).get("invitation_key"))
+        blinded = blind(key, new_pass())
+        content = {"invitation": code, "blinded": text(blinded.blinded)}
+        answer = self._call("POST", f"/api/surveys/{survey}/invitations/redemptions", json=content)
+        return pass_text(blinded.message, finish(key, blinded, from_text(answer["signed"])))
+
+    def submit(
+        self,
+        survey: str,
+        answers: Mapping[str, Any],
+        *,
+        submission: str | None = None,
+        invited: str | None = None,
+    ) -> dict[str, Any]:
         """Mask one person's answers here and send the reports; no answer leaves this process.
 
         Gives the ``submission`` id and the ``reports`` that were sent. To send them again after a lost connection,
-        use ``submit_reports`` with both: masking again would reveal more.
+        use ``submit_reports`` with both: masking again would reveal more. ``invited`` is a pass from ``redeem``.
         """
         reports = self.mask(self.survey(survey), answers)
-        return self.submit_reports(survey, reports, submission=submission)
+        return self.submit_reports(survey, reports, submission=submission, invited=invited)
 
     @staticmethod
     def mask(survey: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,12 +110,18 @@ class Client:
         return reports
 
     def submit_reports(
-        self, survey: str, reports: Mapping[str, Any], *, submission: str | None = None
+        self,
+        survey: str,
+        reports: Mapping[str, Any],
+        *,
+        submission: str | None = None,
+        invited: str | None = None,
     ) -> dict[str, Any]:
         """Send reports that were drawn before; the same ``submission`` id again is counted once."""
         submission = submission or str(uuid.UUID(bytes=fresh_key()[:16], version=4))
         content = {"submission": submission, "reports": dict(reports)}
-        self._call("POST", f"/api/surveys/{survey}/submissions", json=content)
+        headers = {"Authorization": f"Invitation {invited}"} if invited else {}
+        self._answer("POST", f"/api/surveys/{survey}/submissions", headers=headers, json=content)
         return content
 
     def estimates(self, survey: str, *, token: str | None = None) -> dict[str, Any]:
@@ -121,11 +159,14 @@ class Client:
         answer = self._answer(method, path, token, **content)
         return read_json(answer.content, "the answer", ServiceError)
 
-    def _answer(self, method: str, path: str, token: str | None = None, **content: Any) -> httpx.Response:
+    def _answer(
+        self, method: str, path: str, token: str | None = None, headers: dict[str, str] | None = None, **content: Any
+    ) -> httpx.Response:
         import httpx
 
         used = token or self._token
-        headers = {"Authorization": f"Bearer {used}"} if used else {}
+        if headers is None:
+            headers = {"Authorization": f"Bearer {used}"} if used else {}
         try:
             answer = self._http.request(method, f"{self.url}{path}", headers=headers, **content)
         except httpx.HTTPError as error:

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, insert
 
 from maskwell.collect.access import SURVEY_ID, Limiter, Sessions, is_token, new_survey_id, new_token, token_hash
+from maskwell.collect.invitations.blind import SigningKey, new_signing_key
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database, Writer
 from maskwell.collect.store.database import SurveyRow
@@ -34,6 +35,7 @@ class Published:
     owner_hash: str
     survey: Survey
     created: datetime.date
+    signing_key: SigningKey | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -44,9 +46,11 @@ class Published:
     def public_text(self) -> dict[State, bytes]:
         """What everybody may read of it, as JSON, by its state."""
         states: tuple[State, ...] = ("waiting", "open", "closed")
+        shown = dict(self.survey.public)
+        if self.signing_key is not None:
+            shown["invitation_key"] = self.signing_key.public.to_document()
         return {
-            state: json.dumps({"id": self.id, "state": state, **self.survey.public}, ensure_ascii=False).encode()
-            for state in states
+            state: json.dumps({"id": self.id, "state": state, **shown}, ensure_ascii=False).encode() for state in states
         }
 
 
@@ -108,6 +112,7 @@ class Service:
             "created": today(),
             "closed": False,
             "received": 0,
+            "signing_key": new_signing_key() if survey.invitations else None,
         }
 
         def keep(connection: Connection) -> None:
@@ -131,7 +136,8 @@ class Service:
         return None if row is None else self._load(row)
 
     def _load(self, row: SurveyRow) -> Published:
-        published = Published(row.id, row.owner_hash, read_survey(json.loads(row.document)), row.created)
+        key = None if row.signing_key is None else SigningKey(row.signing_key)
+        published = Published(row.id, row.owner_hash, read_survey(json.loads(row.document)), row.created, key)
         # Worked out now, in the thread that loads it, rather than while requests wait.
         _ = published.layout, published.public_text
         with self._loading:

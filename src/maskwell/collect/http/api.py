@@ -26,7 +26,7 @@ _TOO_FEW = {409: "no whole batch of submissions yet"}
 _SUBMIT = described(
     body="Submission",
     answer={200: "Stored", 201: "Stored"},
-    errors={409: "other reports are stored under this id", 410: "the survey is closed"},
+    errors={401: "no invitation", 409: "other reports are stored under this id", 410: "the survey is closed"},
 )
 _PUBLISH = described(ADMINISTRATOR, "Survey", {201: "Published"})
 _CLOSE = described(OWNER, answer={200: "State"})
@@ -118,7 +118,7 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
     @router.post("/surveys/{survey}/close", summary="Close a survey for good", **_CLOSE)
     async def close(survey: SurveyId, request: Request) -> Response:
         """Owner. Closing is final."""
-        published = await _owned(service, survey, request)
+        published = await owned(service, survey, request)
         await run_in_threadpool(service.close, published)
         return json_answer({"id": published.id, "state": service.state(published)})
 
@@ -127,7 +127,7 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
     )
     async def estimates(survey: SurveyId, request: Request) -> Response:
         """Owner. For each question what `maskwell estimate --json` prints, from whole batches of submissions."""
-        published = await _owned(service, survey, request)
+        published = await owned(service, survey, request)
         return json_answer(await run_in_threadpool(survey_estimates, tallies, published))
 
     @router.get(
@@ -137,13 +137,13 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
     )
     async def progress(survey: SurveyId, request: Request) -> Response:
         """Owner. Submissions in all and by day, and how many of them are in whole batches and shown."""
-        published = await _owned(service, survey, request)
+        published = await owned(service, survey, request)
         return json_answer(await run_in_threadpool(service.progress, published))
 
     @router.get("/surveys/{survey}/export", summary="All reports, with codebooks and designs", **_EXPORT)
     async def export(survey: SurveyId, request: Request, format: Format = "parquet") -> Response:
         """Owner. An archive: for each question a file of reports, its design and its codebook; rows in random order."""
-        published = await _owned(service, survey, request)
+        published = await owned(service, survey, request)
         archive = await run_in_threadpool(survey_export, service, published, format)
         headers = {"Content-Disposition": f'attachment; filename="{published.id}.zip"'}
         return StreamingResponse(_pieces(archive), media_type="application/zip", headers=headers)
@@ -157,7 +157,8 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
             yield piece
 
 
-async def _owned(service: Service, survey: str, request: Request) -> Published:
+async def owned(service: Service, survey: str, request: Request) -> Published:
+    """The survey of an id, for whoever owns it; 404, 401 or 403."""
     published = await found_survey(service, survey)
     require_owner(service, request, published)
     return published

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from maskwell.collect.invitations.passes import MOST_AT_ONCE
 from maskwell.collect.surveys.document import LEAST_BATCH, MOST_BATCH, MOST_NAME, MOST_QUESTIONS, MOST_TEXT
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": MOST_TEXT}
@@ -76,6 +77,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         }
     ),
     "Token": _object({"token": {"type": "string"}}),
+    "Count": _object({"count": {"type": "integer", "minimum": 1, "maximum": MOST_AT_ONCE}}),
+    "Invitations": _object({"invitations": {"type": "array", "items": {"type": "string"}}}),
+    "Redemption": _object({"invitation": {"type": "string"}, "blinded": {"type": "string"}}),
+    "Signed": _object({"signed": {"type": "string"}}),
     "Published": _object(
         {"id": {"type": "string"}, "owner_token": {"type": "string"}, "respond_url": {"type": "string"}}
     ),

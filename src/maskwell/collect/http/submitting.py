@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from maskwell.collect.access import SURVEY_ID
 from maskwell.collect.http.answers import Refusal, json_body
 from maskwell.collect.http.errors import error_answer
+from maskwell.collect.invitations.passes import InvitationError, checked_pass
 from maskwell.collect.service import Published, Service
 from maskwell.collect.store.writer import Outcome
 from maskwell.collect.surveys.submissions import SubmissionError, read_submission
@@ -21,6 +22,7 @@ _PATH = re.compile(f"/api/surveys/({SURVEY_ID.pattern})/submissions")
 _STATUS = {Outcome.STORED: 201, Outcome.KNOWN: 200}
 _CLOSED = "this survey is closed."
 _DIFFERENT = "other reports were stored under this id; a report is drawn once and sent unchanged."
+_SPENT = "this invitation was used before."
 
 
 class _Route:
@@ -59,14 +61,31 @@ class Submitting:
             submission = read_submission(published.id, published.layout, document)
         except SubmissionError as error:
             raise Refusal(422, str(error)) from None
-        outcome = await self._service.writer.store(submission, closed=state == "closed")
+        spends = _spent_pass(published, request)
+        outcome = await self._service.writer.store(submission, closed=state == "closed", spends=spends)
         if outcome is Outcome.CLOSED:
             raise Refusal(410, _CLOSED)
         if outcome is Outcome.DIFFERENT:
             raise Refusal(409, _DIFFERENT)
+        if outcome is Outcome.SPENT:
+            raise Refusal(409, _SPENT)
         # A UUID, checked: there is nothing in it to escape.
         content = f'{{"submission": "{document["submission"].lower()}", "state": "stored"}}'.encode()
         return Response(content, _STATUS[outcome], media_type="application/json")
+
+
+def _spent_pass(published: Published, request: Request) -> bytes | None:
+    """The pass that a submission spends, where the survey is by invitation: 401 or 403 without one that is valid."""
+    if published.signing_key is None:
+        return None
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "invitation":
+        challenge = {"WWW-Authenticate": "Invitation"}
+        raise Refusal(401, "this survey is by invitation; send the pass as Authorization: Invitation.", challenge)
+    try:
+        return checked_pass(published.signing_key.public, given.strip())
+    except InvitationError as error:
+        raise Refusal(403, str(error)) from None
 
 
 async def found_survey(service: Service, survey: str) -> Published:

@@ -36,6 +36,7 @@ class SurveyRow:
     created: datetime.date
     closed: bool
     received: int
+    signing_key: str | None
 
 
 class Database:
@@ -46,11 +47,15 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _engine(self.url, self.is_sqlite)
         self._lock_file: IO[str] | None = None
-        self._lock()
         try:
+            self._lock()
             with self.engine.begin() as connection:
                 migrate(connection)
+        except MaskwellError:
+            self.close()
+            raise
         except SQLAlchemyError as error:
+            self.close()
             raise StoreError(f"the database cannot be used ({type(error).__name__}); check its address.") from None
 
     def _lock(self) -> None:

@@ -1,10 +1,12 @@
 """Schema versions: a database of an older version is brought up to date in one transaction, a newer one refused."""
 
+import json
 from collections.abc import Callable
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, inspect, select, text
 
-from maskwell.collect.store.tables import metadata, schema_version
+from maskwell.collect.invitations.blind import new_signing_key
+from maskwell.collect.store.tables import invitations, metadata, schema_version, spent, surveys
 from maskwell.errors import MaskwellError
 
 
@@ -12,13 +14,19 @@ class SchemaError(MaskwellError):
     """A database that this version cannot use."""
 
 
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
+def _add_invitations(connection: Connection) -> None:
+    """Version 2: invitations, and the keys that sign their passes; a survey that has them gets its key now."""
+    connection.execute(text("ALTER TABLE surveys ADD COLUMN signing_key TEXT"))
+    metadata.create_all(connection, [invitations, spent])
+    for survey, document in connection.execute(select(surveys.c.id, surveys.c.document)).all():
+        if json.loads(document)["invitations"]:
+            connection.execute(surveys.update().where(surveys.c.id == survey).values(signing_key=new_signing_key()))
 
 
-# The step at place i leads from version i to version i + 1. A step, once released, is never changed.
-STEPS: list[Callable[[Connection], None]] = [_create]
-VERSION = len(STEPS)
+# A new database is made as it is today. The step at place i leads from version i + 1 to version i + 2; once released,
+# a step is never changed.
+STEPS: list[Callable[[Connection], None]] = [_add_invitations]
+VERSION = len(STEPS) + 1
 
 
 def version_of(connection: Connection) -> int:
@@ -38,9 +46,10 @@ def migrate(connection: Connection) -> None:
         raise SchemaError(
             f"the database has schema version {found}, and this version of Maskwell knows {VERSION}; update Maskwell."
         )
-    for step in STEPS[found:]:
-        step(connection)
     if found == 0:
+        metadata.create_all(connection)
         connection.execute(schema_version.insert().values(version=VERSION))
-    elif found < VERSION:
-        connection.execute(schema_version.update().values(version=VERSION))
+        return
+    for step in STEPS[found - 1 :]:
+        step(connection)
+    connection.execute(schema_version.update().values(version=VERSION))

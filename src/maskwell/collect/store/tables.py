@@ -32,6 +32,8 @@ surveys = Table(
     Column("created", Date, nullable=False),
     Column("closed", Boolean, nullable=False),
     Column("received", Integer, nullable=False),
+    # Signs the passes of invitations, where the survey has them.
+    Column("signing_key", Text),
 )
 
 # In SQLite without row numbers, which would keep the order of arrival; the key is random, drawn by the respondent.
@@ -43,6 +45,25 @@ submissions = Table(
     Column("batch", Integer, nullable=False),
     Column("reports", LargeBinary, nullable=False),
     Index("submissions_by_batch", "survey", "batch"),
+    sqlite_with_rowid=False,
+)
+
+# Hashes of the invitations, and of what each was redeemed for.
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("survey", String(32), ForeignKey("surveys.id"), primary_key=True),
+    Column("invitation", LargeBinary(32), primary_key=True),
+    Column("redeemed", LargeBinary(32)),
+    sqlite_with_rowid=False,
+)
+
+# Hashes of the passes that came with submissions, and nothing that says with which.
+spent = Table(
+    "spent",
+    metadata,
+    Column("survey", String(32), ForeignKey("surveys.id"), primary_key=True),
+    Column("pass", LargeBinary(32), primary_key=True),
     sqlite_with_rowid=False,
 )
 

@@ -15,13 +15,14 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from maskwell.collect.store.database import Database, StoreError
-from maskwell.collect.store.tables import days, submissions, surveys
+from maskwell.collect.store.tables import days, spent, submissions, surveys
 from maskwell.collect.surveys.submissions import Submission
 from maskwell.errors import MaskwellError
 
@@ -37,6 +38,7 @@ class Outcome(Enum):
     KNOWN = "known"
     DIFFERENT = "different"
     CLOSED = "closed"
+    SPENT = "spent"
 
 
 class Busy(MaskwellError):
@@ -55,6 +57,7 @@ class _Waiting:
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Outcome]
     closed: bool
+    spends: bytes | None = None
     outcome: Outcome | None = None
 
 
@@ -100,12 +103,15 @@ class Writer:
         """How many submissions and changes wait."""
         return self._queue.qsize()
 
-    async def store(self, submission: Submission, closed: bool = False) -> Outcome:
-        """Store a submission; the answer comes after its commit. Once a survey is closed, only what it has is known."""
+    async def store(self, submission: Submission, closed: bool = False, spends: bytes | None = None) -> Outcome:
+        """Store a submission, and the pass that it spends; the answer comes after the commit of both.
+
+        Once a survey is closed, only what it has is known.
+        """
         if self.waiting >= self._most_waiting:
             raise Busy("too many submissions wait; send this one again in a moment.")
         loop = asyncio.get_running_loop()
-        item = _Waiting(submission, loop, loop.create_future(), closed)
+        item = _Waiting(submission, loop, loop.create_future(), closed, spends)
         self._put(item)
         return await item.answer
 
@@ -233,9 +239,13 @@ class Writer:
         for survey, waiting in by_survey.items():
             progress = self._progress_of(connection, survey)
             new = _new(connection, survey, waiting, progress.closed)
+            _spend(connection, survey, waiting)
+            first = len(rows)
             for at, (submission, packed) in enumerate(new.items(), start=progress.received):
                 batch = at // progress.least_batch
                 rows.append({"survey": survey, "submission": submission, "batch": batch, "reports": packed})
+            # By their random ids: where a database keeps rows as they come, a group has no order of arrival.
+            rows[first:] = sorted(rows[first:], key=itemgetter("submission"))
             received[survey] = len(new)
         if rows:
             connection.execute(insert(submissions), rows)
@@ -289,18 +299,39 @@ def _new(connection: Connection, survey: str, waiting: list[_Waiting], closed: b
         submissions.c.survey == survey, submissions.c.submission.in_(ids)
     )
     known = {bytes(submission): bytes(reports) for submission, reports in connection.execute(query)}
+    used = _used(connection, survey, waiting)
     new: dict[bytes, bytes] = {}
     for item in waiting:
         submission = item.submission
         held = known.get(submission.id, new.get(submission.id))
         if held is None and (closed or item.closed):
             item.outcome = Outcome.CLOSED
+        elif held is None and item.spends in used:
+            item.outcome = Outcome.SPENT
         elif held is None:
+            if item.spends is not None:
+                used.add(item.spends)
             new[submission.id] = submission.reports
             item.outcome = Outcome.STORED
         else:
             item.outcome = Outcome.KNOWN if held == submission.reports else Outcome.DIFFERENT
     return new
+
+
+def _used(connection: Connection, survey: str, waiting: list[_Waiting]) -> set[bytes]:
+    """Those passes that were spent before."""
+    passes = {item.spends for item in waiting if item.spends is not None}
+    if not passes:
+        return set()
+    query = select(spent.c["pass"]).where(spent.c.survey == survey, spent.c["pass"].in_(list(passes)))
+    return {bytes(row) for row in connection.execute(query).scalars()}
+
+
+def _spend(connection: Connection, survey: str, waiting: list[_Waiting]) -> None:
+    """Note the passes of what is stored, in an order that says nothing."""
+    passes = sorted(item.spends for item in waiting if item.spends is not None and item.outcome is Outcome.STORED)
+    if passes:
+        connection.execute(insert(spent), [{"survey": survey, "pass": one} for one in passes])
 
 
 def _answer(waiting: list[_Waiting], error: NotStored | None) -> None:

@@ -11,6 +11,7 @@
 import { readDesign, readJson } from "../../browser/mask.js";
 import { make, ownText } from "./dom.js";
 import { beliefCounts } from "./explanation.js";
+import { newPass } from "./invitation.js";
 import { keeperOf } from "./kept.js";
 import { questionsOf } from "./question.js";
 import { receipt } from "./receipt.js";
@@ -44,7 +45,14 @@ class Page {
       return this.notice("cannot_load", () => location.reload());
     }
     this.keeper = await keeperOf(this.survey.id, this.invitation);
-    this.sender = new Sender(this.keeper, this.addresses.submissions, this.invitation, (outcome) => this.sent(outcome));
+    const invited = this.survey.invitations
+      ? {
+          key: this.survey.invitation_key,
+          code: this.invitation,
+          address: `${this.addresses.survey}/invitations/redemptions`,
+        }
+      : null;
+    this.sender = new Sender(this.keeper, this.addresses.submissions, invited, (outcome) => this.sent(outcome));
     this.keeper.onChange(() => this.route());
     addEventListener("pagehide", () => this.forget());
     addEventListener("pageshow", (event) => event.persisted && this.route());
@@ -140,7 +148,8 @@ class Page {
     }
     this.button.disabled = true;
     // Another tab may have been faster; then its reports count, and nothing is drawn here.
-    await this.keeper.keepFirst(() => ({ state: "pending", body: this.drawBody() }));
+    const ticket = this.survey.invitations ? { ticket: await newPass(this.survey.invitation_key) } : {};
+    await this.keeper.keepFirst(() => ({ state: "pending", body: this.drawBody(), ...ticket }));
     this.forget();
     this.route();
   }
