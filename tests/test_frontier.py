@@ -74,7 +74,7 @@ def test_the_frontier_is_what_no_other_point_beats(k: int) -> None:
 def test_the_frontier_of_chosen_designs() -> None:
     points = planning.frontier(10, [1.0], ls=[3, 99], names=["minimax", "local_diversity"])
     assert [(p.name, p.parameters) for p in points] == [("minimax", {"epsilon": 1.0}), ("local_diversity", {"l": 3})]
-    with pytest.raises(mw.DesignError, match="'minmax' is none of"):
+    with pytest.raises(mw.DesignError, match="'minmax' is not one of"):
         planning.frontier(10, [1.0], names=["minmax"])
 
 

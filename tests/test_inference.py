@@ -430,7 +430,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "level of a contrast": (lambda: _estimate().contrast([1, 0, 0]).interval(0), "level must lie between 0 and 1"),
     "kind": (lambda: _estimate().interval(0.9, "bayes"), "wilson, wald, clopper-pearson; got 'bayes'"),
     "exact limits of sizes": (lambda: _estimate().interval(0.9, "clopper-pearson"), "method='moments'"),
-    "unknown label": (lambda: _estimate().contrast({"x": 1}), "'x', which is no category"),
+    "unknown label": (lambda: _estimate().contrast({"x": 1}), "'x', which is not a category"),
     "scores": (lambda: _estimate().contrast([1, 2]), "scores must be 3 finite numbers"),
     "scores not finite": (lambda: _estimate().contrast([1, 2, math.nan]), "scores must be 3 finite numbers"),
     "singular": (lambda: mw.estimate(expected_tally(mw.designs.from_matrix(SINGULAR), [0, 0, 1])), "cannot estimate"),

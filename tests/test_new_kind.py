@@ -77,7 +77,7 @@ class LineSampler:
             np.put_along_axis(y, others, (free % np.uint64(Q)).astype(np.int64), axis=1)
             product = np.where(held, 0, 1 + (slots[:, start + 2] & np.uint64(1)).astype(np.int64))
             y[rows, pivot] = (product - (x * y).sum(axis=1)) % Q
-            # 2^32 - 1 is the one word that would favour 0, as 2^32 = 1 mod 3; the zero vector is no line.
+            # 2^32 - 1 is the one word that would favour 0, as 2^32 = 1 mod 3; the zero vector is not a line.
             good = (free < np.uint64(2**32 - 1)).all(axis=1) & y.any(axis=1) & (exhausted == 1)
             out[good] = _point(y[good])
             exhausted[good] = 0

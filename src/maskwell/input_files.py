@@ -1,4 +1,4 @@
-"""Files that are read: what is no regular file is refused before it is opened.
+"""Files that are read: anything but a regular file is refused before it is opened.
 
 Opening a named pipe waits for a writer that may never come, inside libraries where no signal is heard; a device such as
 /dev/zero never ends. What the shell has opened for us, /dev/stdin or the /dev/fd/63 of a process substitution, has

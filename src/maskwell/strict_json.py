@@ -63,7 +63,7 @@ def _whole_number(digits: str) -> int:
     if len(digits) > _LONGEST_NUMBER:
         raise Refused(f"a number has {len(digits)} digits")
     if digits == "-0":
-        raise Refused("-0 is no whole number")
+        raise Refused("-0 is not a whole number")
     return int(digits)
 
 
@@ -77,7 +77,7 @@ def _finite_number(digits: str) -> float:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise Refused(f"{name} is no number of JSON")
+    raise Refused(f"{name} is not a number of JSON")
 
 
 def refuse_half_characters(value: Any) -> None:

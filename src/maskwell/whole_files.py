@@ -2,7 +2,7 @@
 
 Others may write in the folder as well. What is not complete therefore stands in a folder of its own, with a random name
 and open to its owner alone, and is reached through that folder's handle: nobody can put a file or a link of theirs in
-its place. A target that is a link is refused, never followed, and so is what is no plain file.
+its place. A target that is a link is refused, never followed, and so is anything but a plain file.
 """
 
 from __future__ import annotations

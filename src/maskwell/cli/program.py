@@ -122,7 +122,7 @@ def _command(args: Sequence[str] | None) -> int:
 
 
 def _undelivered(error: OSError) -> int:
-    """Whoever read our output has enough, which is no error; or it cannot be written."""
+    """Whoever read our output has enough, which is not an error; or it cannot be written."""
     flush_error(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return READER_GONE

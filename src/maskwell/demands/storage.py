@@ -35,7 +35,7 @@ def demand_from_dict(stored: object) -> Demand:
     demand = _KINDS.get(kind) if isinstance(kind, str) else None
     if demand is None or set(parameters) != {item.name for item in fields(demand)}:  # type: ignore[arg-type]
         raise DemandError(
-            f"kind {kind!r} with parameters {sorted(parameters)} is no stored demand; use what to_dict() "
+            f"kind {kind!r} with parameters {sorted(parameters)} is not a stored demand; use what to_dict() "
             f"returned, of kind {', '.join([*_KINDS, InformationPrivacy.kind])}."
         )
     return demand(**{name: _restored(value) for name, value in parameters.items()})

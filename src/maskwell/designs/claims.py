@@ -44,7 +44,8 @@ def refuse_false_claims(design: Design) -> None:
     for name, fits in _NOTES.items():
         if name in design.parameters and not fits(design, design.parameters[name]):
             raise DesignError(
-                f"the note {name} in design JSON is none of planning: a number of people, or the labels of two dummies."
+                f"the note {name} in design JSON is not one that planning writes: a number of people, or the labels of "
+                "two dummies."
             )
     entry = DESIGNS.get(design.name)
     if entry is not None and not _is_what_it_is_called(design, entry):

@@ -53,11 +53,11 @@ class Codec:
         return rows.astype(code_type(self.channel.report_count()))
 
     def pack(self, report: Any) -> Packed:
-        """One report, given as ``decode`` shows it or as a list of its members; an error if it is no report."""
+        """One report, given as ``decode`` shows it or as a list of its members; an error if it is not one."""
         labels = self.labels()
         wanted = frozenset(report) if isinstance(report, _LISTED) else report
         if wanted not in labels:
-            raise ReportError(f"report {report!r} is none of the design's; see design.report_labels().")
+            raise ReportError(f"report {report!r} is not one of the design's reports; see design.report_labels().")
         return self.pack_rows(np.array([labels.index(wanted)]))
 
     def first_impossible(self, packed: Packed) -> int:
@@ -161,7 +161,7 @@ class SetCodec(Codec):
             )
         members = frozenset(report if isinstance(report, _LISTED) else [report])
         if not members <= set(self.categories):
-            raise ReportError(f"report {report!r} holds what is no category of the design.")
+            raise ReportError(f"report {report!r} holds something that is not a category of the design.")
         sizes = [row.size for row in self.channel.rows]
         if len(members) not in sizes:
             raise ReportError(

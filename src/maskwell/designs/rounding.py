@@ -178,12 +178,12 @@ def largest_remainder(shares: list[Fraction]) -> list[int]:
 def sums_by_category(chances: Mapping[frozenset[int], Fraction], k: int) -> tuple[list[int], int]:
     """For each category the chances of the sets that hold it, added up, as numerators over a common denominator."""
     denominator = math.lcm(*(p.denominator for p in chances.values()))
-    held = [0] * k
+    sums = [0] * k
     for members, chance in chances.items():
         weight = int(chance * denominator)
         for j in members:
-            held[j] += weight
-    return held, denominator
+            sums[j] += weight
+    return sums, denominator
 
 
 def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> tuple[dict[frozenset[int], int], int]:
@@ -194,8 +194,8 @@ def balanced_set_weights(chances: Mapping[frozenset[int], Fraction], k: int) -> 
     """
     subsets = list(chances)
     for candidate in (chances, {a: p.limit_denominator(_SIMPLE_DENOMINATOR) for a, p in chances.items()}):
-        held, denominator = sums_by_category(candidate, k)
-        if denominator <= TOTAL and set(held) == {denominator} and all(candidate.values()):
+        sums, denominator = sums_by_category(candidate, k)
+        if denominator <= TOTAL and set(sums) == {denominator} and all(candidate.values()):
             return {a: int(p * denominator) for a, p in candidate.items()}, denominator
     basis, determinant = _basis(subsets, k)
     total = TOTAL // determinant * determinant

@@ -124,12 +124,12 @@ class TableScores(Scores):
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other proportions keep their shares of what the j-th leaves; exact for two categories."""
         by_truth = self.mean_squares()
-        own = np.diagonal(by_truth)
+        squares = np.diagonal(by_truth)
         shares = np.clip(proportions, 1e-12, None)
         # The others are summed by themselves: what a share near 1 leaves would drown in a difference.
-        others = 1 - np.eye(len(own))
+        others = 1 - np.eye(len(squares))
         rest = (by_truth * others) @ shares / (others @ shares)
-        return rest, own - rest
+        return rest, squares - rest
 
     def binomial(self) -> tuple[Vector, Vector] | None:
         """With two reports and two categories, each report's count is binomial."""

@@ -25,16 +25,16 @@ class SetFacts(NamedTuple):
 
 
 def facts_of_table(categories: Sequence[Any], sets: Sequence[Any], matrix: Exact) -> SetFacts | None:
-    """The facts from the labels and the exact rows; None where reports are no sets, or unlike by truth."""
+    """The facts from the labels and the exact rows; None where reports are not sets, or differ by truth."""
     if not all(isinstance(label, frozenset) for label in sets):
         return None
     possible = [(label, row) for label, row in zip(sets, matrix, strict=True) if any(row)]
     member = np.array([[int(c in label) for c in categories] for label, _ in possible], dtype=object)
     # Entry (i, j): the chance that a report holds category i when the truth is j.
     inclusion = member.T @ np.array([row for _, row in possible])
-    own = set(np.diagonal(inclusion).tolist())
+    truth = set(np.diagonal(inclusion).tolist())
     others = set(inclusion[~np.eye(len(categories), dtype=bool)].tolist())
-    if len(own) > 1:
+    if len(truth) > 1:
         return None
     sizes = [len(label) for label, _ in possible]
-    return SetFacts(min(sizes), max(sizes), Fraction(own.pop()), Fraction(others.pop()) if len(others) == 1 else None)
+    return SetFacts(min(sizes), max(sizes), Fraction(truth.pop()), Fraction(others.pop()) if len(others) == 1 else None)

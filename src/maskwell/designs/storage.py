@@ -165,7 +165,7 @@ def _restored(value: Any) -> Any:
             return stored_fraction(value["fraction"], "a parameter", DesignError)
         if value.keys() == {"decimal"}:
             if not isinstance(value["decimal"], str) or not _DECIMAL.fullmatch(value["decimal"]):
-                raise DesignError("a decimal parameter in design JSON is no plain decimal number.")
+                raise DesignError("a decimal parameter in design JSON is not a plain decimal number.")
             return Decimal(value["decimal"])
         return {key: _restored(item) for key, item in value.items()}
     return [_restored(item) for item in value] if isinstance(value, list) else value

@@ -67,7 +67,7 @@ class Quadratic:
         return CramersV(value, math.sqrt(max(self.observed, 0.0) / self.most), error, self)
 
     def v_at(self, chance: float) -> float:
-        """The V at which what was observed is the quantile of this chance; 0 or 1 if there is none inside."""
+        """The V at which what was observed is the quantile of this chance; 0 or 1 if none lies inside."""
         low, high = 0.0, float(self.most)
         if self.chance_below(low) <= chance:
             return 0.0
@@ -104,7 +104,7 @@ class CramersV:
     uncorrected: float
     """V of the estimated table as it stands; above 1 where the table is mostly noise."""
     standard_error: float
-    """By the delta method; infinite at V = 0, where there is no such thing: use ``interval``."""
+    """By the delta method; infinite at V = 0, where the method fails: use ``interval``."""
     form: Quadratic
     """What it was computed from."""
 

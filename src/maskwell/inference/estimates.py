@@ -220,7 +220,7 @@ def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     """Scores as one number per category."""
     if isinstance(scores, Mapping):
         if unknown := [label for label in scores if label not in design.categories]:
-            raise EstimationError(f"scores name {unknown[0]!r}, which is no category of the design.")
+            raise EstimationError(f"scores name {unknown[0]!r}, which is not a category of the design.")
         return np.array([float(scores.get(c, 0.0)) for c in design.categories])
     vector = np.asarray(scores, float)
     if vector.shape != (design.k,) or not np.isfinite(vector).all():

@@ -1,7 +1,7 @@
 """Linear estimators: unbiased, therefore not clipped, with the exact covariance of the design.
 
 The estimate is the mean of the reports' scores L, so n times its covariance is ``E[L L'] - p p'``, evaluated at the
-estimate or, where that is no covariance, at the nearest proportions in the simplex. With sampling weights it is the
+estimate or, where that is not a covariance, at the nearest proportions in the simplex. With sampling weights it is the
 Hájek mean and its linearised variance (Kish's ``sum w^2 / (sum w)^2`` in place of 1/n).
 """
 

@@ -25,7 +25,7 @@ def estimate(
 
     ``linear`` is the minimax linear estimator; ``moments`` inverts the inclusion counts (for matrices: unweighted
     least squares). Both are unbiased, so single entries may fall outside [0, 1]. ``likelihood`` is the maximum over
-    proportions that are none below 0 and sum to 1, which is more precise where sets are reported, and biased near 0;
+    proportions that are at least 0 and sum to 1, which is more precise where sets are reported, and biased near 0;
     ``one-step`` is one Newton step towards it. For reports that are sets these two need each distinct report, as
     ``reports.tally(patterns=True)`` keeps it.
 

@@ -57,16 +57,16 @@ def _noted(table: Any) -> Any:
         return table
     try:
         notes = json.loads(text)
-        notes["columns"] = [own for own in notes["columns"] if own["field_name"] in table.column_names]
+        notes["columns"] = [note for note in notes["columns"] if note["field_name"] in table.column_names]
         notes["index_columns"] = [i for i in notes["index_columns"] if isinstance(i, dict) or i in table.column_names]
-        for own in notes["columns"]:
-            column = table.column(own["field_name"])
+        for note in notes["columns"]:
+            column = table.column(note["field_name"])
             if (
                 pa.types.is_dictionary(column.type)
                 and column.num_chunks
-                and "num_categories" in (own["metadata"] or {})
+                and "num_categories" in (note["metadata"] or {})
             ):
-                own["metadata"]["num_categories"] = len(column.chunk(0).dictionary)
+                note["metadata"]["num_categories"] = len(column.chunk(0).dictionary)
         metadata[b"pandas"] = json.dumps(notes).encode()
     except (ValueError, KeyError, TypeError):
         pass

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 _MANY = 5
-"""From here on an order that is that of first occurrence is no coincidence: one in 120."""
+"""From here on an order that is that of first occurrence is hardly a coincidence: one in 120."""
 
 
 def renewed(before: Any, after: Any) -> Any:

@@ -112,7 +112,7 @@ class Microdata:
     def category(self, name: str) -> Any:
         """A column as a dictionary of labels in their order, each once; None if it holds no categories.
 
-        The spellings of a CSV file are no categories.
+        The spellings of a CSV file are not categories.
         """
         import pyarrow as pa
         import pyarrow.compute

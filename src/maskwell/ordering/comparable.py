@@ -38,7 +38,7 @@ def plain_set(members: frozenset[Any]) -> str:
 
 def comparable(design: Any, name: str) -> Comparable:
     """A design, or an array ``P[report, truth]`` whose columns sum to 1."""
-    # Tables of others, which are no designs, can be compared too: the one place that tells the two apart.
+    # Tables of others, which are not designs, can be compared too: the one place that tells the two apart.
     if isinstance(design, Design):
         return Comparable(design.channel, design)
     try:

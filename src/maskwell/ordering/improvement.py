@@ -105,19 +105,19 @@ def _described(better: D, original: Design) -> D:
 
 def _improved_sizes(design: Design, parity: Fraction) -> Improvement:
     k, steps = design.k, [(row, *_step(design.k, row, parity)) for row in design.channel.sizes]
-    told: dict[int, Fraction] = {}
+    merged: dict[int, Fraction] = {}
     for _, size, weight in steps:
         if weight:
-            told[size] = told.get(size, Fraction(0)) + weight
-    total = sum(told.values(), Fraction(0))
-    weights = split_at_parity(k, {size: _decimal(weight / total) for size, weight in told.items()}, parity)
+            merged[size] = merged.get(size, Fraction(0)) + weight
+    total = sum(merged.values(), Fraction(0))
+    weights = split_at_parity(k, {size: _decimal(weight / total) for size, weight in merged.items()}, parity)
     better = _described(SubsetDesign(design.categories, *weights, name=_NAME), design)
     moves = []
     for size in better.sizes:
         for row, new_size, weight in steps:
             if new_size == size and weight:
                 shared = size if row.size == size and row.odds(k) >= 1 else 0
-                moves.append(Move(size, row.size, shared, float(total * weight / told[size])))
+                moves.append(Move(size, row.size, shared, float(total * weight / merged[size])))
             if rest := Fraction(row.weight, TOTAL) - weight:
                 moves.append(Move(size, row.size, None, float(rest)))
     comparison = SizeComparison(k, better.channel.sizes, design.channel.sizes)
@@ -155,7 +155,9 @@ def _improved_rows(design: Design, parity: Fraction) -> Improvement:
     table, base, total = _balanced(sets, heights, design.k, parity)
     better = _described(build(design.categories, table, _names(design, sets), name=_NAME), design)
     shares = [[row.get(members, 0) / height for members, height in zip(sets, heights, strict=True)] for row in steps]
-    rest = [max(Fraction(0), min(row) - base * sum(own.values())) for row, own in zip(exact, steps, strict=True)]
+    rest = [
+        max(Fraction(0), min(row) - base * sum(row_steps.values())) for row, row_steps in zip(exact, steps, strict=True)
+    ]
     C = proper(float(total) * np.array(shares, float) + np.array(rest, float)[:, None])
     present = [i for i, row in enumerate(exact) if any(row)]
     slack = Comparison(better.matrix(), design.matrix()[present]).error(C[present])

@@ -113,8 +113,8 @@ class _Program:
         return _Point(G, above, below, np.zeros_like(self.B), -price * self.q)
 
     def _reduced_costs(self, point: _Point) -> tuple[Matrix, Matrix, Matrix]:
-        held = point.multipliers @ self.U.T + np.outer(self.a, point.prices)
-        return -held, self.cost - point.multipliers, self.cost + point.multipliers
+        shadow_prices = point.multipliers @ self.U.T + np.outer(self.a, point.prices)
+        return -shadow_prices, self.cost - point.multipliers, self.cost + point.multipliers
 
     def step(self, point: _Point) -> _Point | None:
         """The next point, or None where the factorisations have run out of digits."""
@@ -143,8 +143,8 @@ class _Program:
         return moved if inside else None
 
     def _changes(self, step: _Point) -> tuple[Matrix, Matrix, Matrix]:
-        held = step.multipliers @ self.U.T + np.outer(self.a, step.prices)
-        return -held, -step.multipliers, step.multipliers
+        shadow_prices = step.multipliers @ self.U.T + np.outer(self.a, step.prices)
+        return -shadow_prices, -step.multipliers, step.multipliers
 
     @staticmethod
     def _lengths(
@@ -188,9 +188,9 @@ class _Newton:
         G, above, below = (residual / cost for residual, cost in zip(rest, self.costs, strict=True))
         short = program.B - (point.G + G) @ U - point.above - above + point.below + below
         columns = program.q - a @ (point.G + G)
-        own = self._divided(short)
-        prices = cho_solve((self.coupling, True), columns - a @ (self.D * (own @ U.T)), check_finite=False)
-        multipliers = own - a[:, None] * self._divided((self.D * prices) @ U)
+        uncoupled = self._divided(short)
+        prices = cho_solve((self.coupling, True), columns - a @ (self.D * (uncoupled @ U.T)), check_finite=False)
+        multipliers = uncoupled - a[:, None] * self._divided((self.D * prices) @ U)
         return _Point(
             G + self.D * (multipliers @ U.T + np.outer(a, prices)),
             above + point.above / self.costs[1] * multipliers,

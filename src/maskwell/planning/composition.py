@@ -94,7 +94,7 @@ def compose(designs: Iterable[Design], names: Sequence[str] | None = None) -> Co
 def repeat(design: Design, times: int) -> Composition:
     """What ``times`` fresh reports of the same answer give away together.
 
-    The worst case is that all reports are the same one, so this is no bound but what happens: parity to the power of
+    The worst case is that all reports are the same one, so this is not a bound but what happens: parity to the power of
     ``times``. Repeating the stored report, as keyed masking does, gives nothing further away.
 
     >>> from maskwell import designs

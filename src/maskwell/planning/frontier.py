@@ -54,7 +54,7 @@ def frontier(
     unknown = [name for name in chosen if name not in DESIGNS]
     if unknown:
         raise DesignError(
-            f"names must be named designs; {unknown[0]!r} is none of {', '.join(DESIGNS)}.", parameter="names"
+            f"names must be named designs; {unknown[0]!r} is not one of {', '.join(DESIGNS)}.", parameter="names"
         )
     settings: dict[str, list[Any]] = {"epsilon": list(epsilons), "l": list(range(2, k) if ls is None else ls)}
     points = [_point(design) for name in chosen for design in _designs(name, k, settings)]

@@ -109,7 +109,7 @@ def question(design: Design, report: Iterable[Label]) -> Question:
     members = frozenset(report)
     unknown = members - frozenset(design.categories)
     if unknown:
-        raise ReportError(f"a report names what is no category; categories: {shown(design.categories)}.")
+        raise ReportError(f"a report names something that is not a category; categories: {shown(design.categories)}.")
     rest = frozenset(design.categories) - members
     if not _chance(design, members) or _chance(design, members) != _chance(design, rest):
         raise DesignError(
@@ -123,9 +123,9 @@ def question(design: Design, report: Iterable[Label]) -> Question:
 def _chance(design: Design, members: frozenset[Label]) -> Fraction:
     """The chance of a set given a truth that it holds, in a design whose reports always hold it; else 0."""
     row = design.exact_row(members)
-    held = {p for p, category in zip(row, design.categories, strict=True) if category in members}
+    inside = {p for p, category in zip(row, design.categories, strict=True) if category in members}
     others = {p for p, category in zip(row, design.categories, strict=True) if category not in members}
-    return held.pop() if len(held) == 1 and not any(others) else Fraction(0)
+    return inside.pop() if len(inside) == 1 and not any(others) else Fraction(0)
 
 
 # What reports tell.
@@ -244,7 +244,7 @@ def _why_impossible(labels: tuple[Label, ...], members: NDArray[np.float64]) -> 
     """Scores that sum to more than 0 over all categories but to no more than 0 over any subset prove it."""
     from scipy.optimize import linprog
 
-    uncovered = tuple(label for label, held in zip(labels, members.sum(axis=0), strict=True) if not held)
+    uncovered = tuple(label for label, times in zip(labels, members.sum(axis=0), strict=True) if not times)
     if uncovered:
         return f"subsets must cover every category; none holds {shown(uncovered)}."
     k = len(labels)

@@ -62,7 +62,7 @@ def mean_squares(design: Design) -> Matrix:
 def position(design: Design, category: Any) -> int:
     """The place of a category among the design's."""
     if category not in design.categories:
-        raise DesignError(f"category {category!r} is none of the design's; name one of its {design.k} labels.")
+        raise DesignError(f"category {category!r} is not a category of the design; name one of its {design.k} labels.")
     return design.categories.index(category)
 
 

@@ -114,9 +114,9 @@ def read_factors(table: Any, of: Any) -> list[Factor]:
     spec = read_spec(of, "of")
     if not spec:
         raise DataError("of must name one column or more; got none.", parameter="of")
-    held = encoded(table)
-    held.arrays(list(spec))  # an error if one is not there
-    return [factor(held.coded(name), how, "of") for name, how in spec.items()]
+    source = encoded(table)
+    source.arrays(list(spec))  # an error if one is not there
+    return [factor(source.coded(name), how, "of") for name, how in spec.items()]
 
 
 def without_rounding(variance: Floats, counts: Ints) -> Floats:

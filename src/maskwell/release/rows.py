@@ -23,9 +23,9 @@ _CONTEXT = " order of rows"
 
 def settled(table: Any) -> tuple[EncodedTable, bool]:
     """The table as it can be read twice, and whether it was lazy: such a one may change its order at every reading."""
-    held = encoded(table)
-    native, lazy = settle(held.native)
-    return (held if native is held.native else EncodedTable(native)), lazy
+    source = encoded(table)
+    native, lazy = settle(source.native)
+    return (source if native is source.native else EncodedTable(native)), lazy
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:
@@ -92,9 +92,9 @@ def shuffle(table: Any, *, key: bytes | None = None, ids: Any = None, seed: int 
     >>> shuffle({"x": list(range(5))}, seed=1)["x"]
     [1, 2, 4, 3, 0]
     """
-    held, lazy = settled(table)
-    n = len(held.array(held.names[0])) if held.names else 0
-    return reordered(held.native, random_order(n, key, ids, seed), lazy=lazy)
+    source, lazy = settled(table)
+    n = len(source.array(source.names[0])) if source.names else 0
+    return reordered(source.native, random_order(n, key, ids, seed), lazy=lazy)
 
 
 def random_order(n: int, key: bytes | None, ids: Any, seed: int | None, context: str = _CONTEXT) -> Ints:

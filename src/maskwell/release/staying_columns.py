@@ -39,14 +39,14 @@ def ranked(table: Any, name: str) -> Staying:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    held = encoded(table)
-    array = held.array(name)
+    source = encoded(table)
+    array = source.array(name)
     kinds = pa.types
     if kinds.is_integer(array.type) or kinds.is_floating(array.type) or kinds.is_temporal(array.type):
         ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense")
         codes: Ints = ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1
         return Staying(name, codes, int(codes.max()) + 1)
-    column = held.coded(name)
+    column = source.coded(name)
     place = np.empty(column.size, np.int64)
     place[sorted(range(column.size), key=lambda code: _in_order(column.labels[code]))] = np.arange(column.size)
     return Staying(name, place[column.codes], column.size)

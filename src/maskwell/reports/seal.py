@@ -50,8 +50,8 @@ class Seal:
         """An error unless the reports that were read, and what is said about them, are what was written."""
         if stamp.get(COUNT) is None or stamp.get(DIGEST) is None:
             raise ReportError(f"{name!r} is cut off, or was not written by this version: its checksum is not there.")
-        own = self.stamp(about)
-        if str(stamp[COUNT]) != own[COUNT]:
+        expected = self.stamp(about)
+        if str(stamp[COUNT]) != expected[COUNT]:
             raise ReportError(f"{name!r} is truncated or changed: it does not hold the number of reports it should.")
-        if stamp[DIGEST] != own[DIGEST]:
+        if stamp[DIGEST] != expected[DIGEST]:
             raise ReportError(f"{name!r} was changed or damaged: its reports do not match their checksum.")

@@ -188,8 +188,8 @@ class Tally:
         packed = self.design.codec.split(kept.packed)[list(self.design.variables).index(name)]
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.codec.count(packed, kept.squares)
-        own = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
-        return Tally(part, counts, self.n, self.missing, squares, own, self.randomness)
+        patterns = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
+        return Tally(part, counts, self.n, self.missing, squares, patterns, self.randomness)
 
     @property
     def patterns(self) -> Patterns | None:

@@ -66,7 +66,7 @@ class ReportTexts:
         return pa.StringArray.from_buffers(len(packed), pa.py_buffer(ends), pa.py_buffer(characters.tobytes()))
 
     def read(self, texts: Any) -> tuple[Packed, Any]:
-        """Packed reports of an Arrow column of text without nulls, and which texts are no reports."""
+        """Packed reports of an Arrow column of text without nulls, and which texts are not reports."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -166,7 +166,7 @@ def read_csv(path: str | os.PathLike[str], none: B) -> Iterator[B]:
         found, wrong = spelled.read(texts.drop_null())
         if compute.any(wrong).as_py():
             row = count + int(present[compute.index(wrong, True).as_py()])
-            raise ReportError(f"{name!r}: the report in row {row} is none that {design.title} can produce.")
+            raise ReportError(f"{name!r}: the report in row {row} is not one that {design.title} can produce.")
         packed = design.sampler.empty(len(texts))
         packed[:] = 0
         packed[present] = found

@@ -57,13 +57,13 @@ def assess(
     if both:
         raise DataError(f"{both[0]!r} is both a key and sensitive; a column that an intruder knows is a key only.")
     weight_names = (weights,) if isinstance(weights, str) else ()
-    held = encoded(table)
-    columns = held.arrays(list(dict.fromkeys((*key_names, *sensitive_names, *weight_names))))
+    source = encoded(table)
+    columns = source.arrays(list(dict.fromkeys((*key_names, *sensitive_names, *weight_names))))
     n = len(columns[key_names[0]])
     weight = _weights(weights, columns, n)
     size = _population_size(population_size, weight, n)
 
-    coded = [held.coded(name) for name in key_names]
+    coded = [source.coded(name) for name in key_names]
     cells, cell_of_record = cross_classify(coded, weight)
     zeros = read_zeros(structural_zeros, cells)
     return RiskReport(
@@ -72,7 +72,7 @@ def assess(
         size,
         None if size is None else model_risk(cells, model, n / size, zeros),
         {column.name: column.missing for column in coded},
-        {name: diversity(cells.counts, cell_of_record, held.coded(name)) for name in sensitive_names},
+        {name: diversity(cells.counts, cell_of_record, source.coded(name)) for name in sensitive_names},
     )
 
 

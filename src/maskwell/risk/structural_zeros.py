@@ -70,11 +70,11 @@ def _read(position: int, declared: Any, cells: Cells) -> Zero | None:
 
 def possible_cells(zeros: Sequence[Zero], axes: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
     """Which cells of some keys are possible; None if all are."""
-    own = [zero for zero in zeros if set(zero.keys) <= set(axes)]
-    if not own:
+    within_axes = [zero for zero in zeros if set(zero.keys) <= set(axes)]
+    if not within_axes:
         return None
     possible = np.ones(shape, bool)
-    for zero in own:
+    for zero in within_axes:
         chosen = [range(size) for size in shape]
         for key, codes in zip(zero.keys, zero.codes, strict=True):
             chosen[axes.index(key)] = sorted(codes)  # type: ignore[call-overload]

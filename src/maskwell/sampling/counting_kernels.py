@@ -63,7 +63,7 @@ def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
 
 @njit(nogil=True, cache=True)
 def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
-    """The first row that is no set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
+    """The first row that is not a set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
     n, n_bytes = sets.shape
     beyond = (255 << (k % 8)) & 255 if k % 8 else 0
     for i in range(n):

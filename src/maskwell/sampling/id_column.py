@@ -46,7 +46,8 @@ class RecordIds:
         import pyarrow.compute as pc
 
         spelled = whole_spelling(text)
-        self._refuse(pc.invert(pc.match_substring_regex(spelled, "^-?[0-9]{1,18}$")), "is no whole number below 10^18")
+        whole = pc.match_substring_regex(spelled, "^-?[0-9]{1,18}$")
+        self._refuse(pc.invert(whole), "is not a whole number below 10^18")
         return spelled.cast(pa.int64()).to_numpy(zero_copy_only=False)
 
     def _refuse(self, flags: Any, why: str) -> None:

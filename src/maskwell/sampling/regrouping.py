@@ -36,9 +36,9 @@ class Regrouping:
         words, width = self._stream.slots(self._drawn, np.zeros(repeats, np.uint32), self._width)
         words = words.copy()  # a longer slot would use the same memory
         for i, table in enumerate(tables):
-            own = words[i * width : (i + 1) * width]
-            while not pick_groups(self._codes, self._order, self._sizes, own, table):
-                own = self._stream.longer_slot(self._drawn + i, 0, self._width, len(own))
+            slot = words[i * width : (i + 1) * width]
+            while not pick_groups(self._codes, self._order, self._sizes, slot, table):
+                slot = self._stream.longer_slot(self._drawn + i, 0, self._width, len(slot))
         tables[:, self._largest] = self._total - tables.sum(axis=1)
         self._drawn += repeats
         return tables

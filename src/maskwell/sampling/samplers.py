@@ -95,12 +95,12 @@ class WithinSampler:
         out[:] = truth
         pending = np.flatnonzero(number >= self.stay[truth])
         for at in range(2, stride):
-            own = truth[pending]
-            others, first = self.others[own], self.first[own]
+            pending_truth = truth[pending]
+            others, first = self.others[pending_truth], self.first[pending_truth]
             product = slots[pending, at] * others
             fair = (product & _LOW_HALF) >= (1 << 32) % others
             pick = (product >> _HALF).astype(np.uint32)
-            out[pending[fair]] = (first + pick + (pick >= own - first))[fair]
+            out[pending[fair]] = (first + pick + (pick >= pending_truth - first))[fair]
             pending = pending[~fair]
         exhausted[pending] = 1
 

@@ -98,14 +98,14 @@ def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
     """Batches of at least so many rows: a block of a wide CSV file holds few."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    waiting: list[Any] = []
     for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= _BATCH_ROWS:
-            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
-            held = []
-    if held:
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _BATCH_ROWS:
+            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+            waiting = []
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> Batches:

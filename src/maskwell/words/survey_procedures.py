@@ -14,7 +14,7 @@ Labels = dict[str, str]
 
 
 def instructions(design: Design) -> tuple[Sentence, ...]:
-    """What the respondent is told to do; nothing for designs that are no such procedure."""
+    """What the respondent is told to do; nothing for other designs."""
     procedure = PROCEDURES.get(design.name)
     if procedure is None or design.k != 2:
         return ()

@@ -78,9 +78,9 @@ class Search:
             members = cells[:, : self.k]
             self._members += _by_truth(codes, members, self.k)
             if self._own is not None and self._foreign is not None:
-                held = members[np.arange(len(codes)), codes]
-                self._own += _by_truth(codes, held[:, None] * (1 - members), self.k)
-                self._foreign += _by_truth(codes, (1 - held)[:, None] * members, self.k).T
+                at_truth = members[np.arange(len(codes)), codes]
+                self._own += _by_truth(codes, at_truth[:, None] * (1 - members), self.k)
+                self._foreign += _by_truth(codes, (1 - at_truth)[:, None] * members, self.k).T
 
     def _prepare(self, cells: Cells) -> None:
         marks, first, counts = np.unique(fingerprints(cells), return_index=True, return_counts=True)
@@ -153,8 +153,8 @@ class Search:
             row = self._examples[int(np.flatnonzero(self._reports == np.uint64(event.value))[0])]
             return f"the report is {self._shown(row, labels, reports)}"
         if self.reader.membership and event.column < self.k:
-            held = f"the report {'holds' if event.value else 'does not hold'} {labels[event.column]!r}"
-            return held if event.without is None else f"{held} and not {labels[event.without]!r}"
+            holds = f"the report {'holds' if event.value else 'does not hold'} {labels[event.column]!r}"
+            return holds if event.without is None else f"{holds} and not {labels[event.without]!r}"
         if self.reader.sized and event.column == self._examples.shape[1] - 1:
             return f"the report has {event.value} members"
         value = self.reader.shown(event.value)

@@ -62,7 +62,7 @@ class EmpiricalAudit:
     def describe(self) -> str:
         """The finding in two sentences."""
         claim = "" if self.claimed is None else f" (claimed: {self.claimed:.6g})"
-        verdict = "the sampler gives less privacy than it claims." if self.flagged else "this is no proof of privacy."
+        verdict = "the sampler gives less privacy than it claims." if self.flagged else "this does not prove privacy."
         return (
             f"ε is at least {self.epsilon_lower:.6g}{claim}, at {100 * self.confidence:.8g} % confidence: {self.event} "
             f"in {self.counts[0]} of {self.draws[0]} reports of {self.truths[0]!r} and in {self.counts[1]} of "

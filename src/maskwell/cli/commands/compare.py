@@ -81,11 +81,11 @@ def _design(text: str, labels: list[str] | int | None, shared: list[str]) -> Des
             )
         return load_design(text)
     name, _, given = text.partition(":")
-    own = _parts(given)
-    named = {setting.partition("=")[0] for setting in own}
+    parts = _parts(given)
+    named = {setting.partition("=")[0] for setting in parts}
     taken = _taken(name)
     also = [s for s in shared if s.partition("=")[0] in taken and s.partition("=")[0] not in named]
-    return named_design(name, labels, [*own, *also])
+    return named_design(name, labels, [*parts, *also])
 
 
 def _parts(text: str) -> list[str]:

@@ -79,7 +79,7 @@ def plan(
     fractions such as 1/3. The output of --json is a design file too, with the figures added.
 
     Note on --from: which labels exist is itself a fact about the data. Declare the categories that the questionnaire
-    offers; take them from the data only if it is no secret which of them occur.
+    offers; take them from the data only if it may be known which of them occur.
 
     \b
     Examples:
@@ -138,7 +138,7 @@ def plan(
         for warning in audit(chosen).warnings:
             typer.echo(f"Note: {warning}")
         if source is not None:
-            typer.echo("The labels were taken from the data: make sure that it is no secret which of them occur.")
+            typer.echo("The labels were taken from the data: make sure that it may be known which of them occur.")
         if output is not None:
             typer.echo(f"The design is in {output}.")
         if html is not None:

@@ -76,7 +76,7 @@ def release(
     ] = None,
     drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
     along: Annotated[
-        str | None, typer.Option("--along", help="Columns that are no keys and move with them, by commas.")
+        str | None, typer.Option("--along", help="Columns that are not keys and move with them, by commas.")
     ] = None,
     accept: Annotated[
         str | None,

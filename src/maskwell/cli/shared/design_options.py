@@ -183,6 +183,6 @@ def load_design(source: str) -> Design:
     try:
         return Design.from_json(text.decode())
     except UnicodeDecodeError:
-        raise CommandError(f"{name!r} is no design: it is not text; write one with maskwell plan.") from None
+        raise CommandError(f"{name!r} is not a design: it is not text; write one with maskwell plan.") from None
     except MaskwellError as error:
         raise CommandError(f"{name!r}: {error}") from None

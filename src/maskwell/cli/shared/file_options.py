@@ -42,7 +42,7 @@ def spec_from(
 ) -> dict[str, Any] | None:
     """Columns and their cuts: ``sex``, ``age=18,65`` (where intervals start) or ``race=white|black,other`` (groups).
 
-    Not ``grouped`` there are no intervals, and categories are listed one by one.
+    Without ``grouped`` there are no intervals, and categories are listed one by one.
     """
     spec: dict[str, Any] = {}
     for text in texts or ():
@@ -101,7 +101,7 @@ def _labels(table: EncodedTable, name: str) -> dict[str, Any]:
 
 
 def _members(part: str, labels: dict[str, Any]) -> list[Any]:
-    # A label may hold a comma itself. What is no label is refused further on, with those that there are.
+    # A label may hold a comma itself. Anything else is refused further on, with a list of the labels.
     texts = [part] if part in labels else [text.strip() for text in part.split(",")]
     return [labels.get(text, text) for text in texts]
 

@@ -40,7 +40,7 @@ def save(path: Path, content: str) -> None:
 
 
 def check_output(output: Path, inputs: list[str]) -> None:
-    """Before any work: an output needs a folder to go to, and must not replace what is being read or is no file."""
+    """Before any work: an output needs a folder to go to, and must replace only files that are not being read."""
     from maskwell.whole_files import check_target
 
     if not output.parent.is_dir():

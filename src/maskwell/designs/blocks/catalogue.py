@@ -74,8 +74,8 @@ def fewest_blocks(entries: Iterable[BlockEntry]) -> list[BlockEntry]:
     """Of the entries with the same points and block size, which are equally precise, one with the fewest blocks."""
     best: dict[tuple[int, int], BlockEntry] = {}
     for entry in entries:
-        held = best.setdefault((entry.v, entry.q), entry)
-        if entry.b < held.b:
+        known = best.setdefault((entry.v, entry.q), entry)
+        if entry.b < known.b:
             best[entry.v, entry.q] = entry
     return list(best.values())
 

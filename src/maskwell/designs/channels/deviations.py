@@ -51,22 +51,22 @@ def row_deviations(table: Matrix, parity: float, unit: float) -> Iterator[Parity
     middle = np.minimum(1 - relative, relative * parity - 1).max(axis=1)
     short = 1 - 1 / (relative.min(axis=1) * parity)
     for at, row in enumerate(present.tolist()):
-        own = 1 / float(relative[at].min())
+        row_parity = 1 / float(relative[at].min())
         deviation = max(float(middle[at]), float(short[at]), 0.0)
         by_rounding = deviation * table[row].min() <= _UNITS * unit
-        too_low = short[at] > middle[at] or own < parity * (1 - TOLERANCE)
+        too_low = short[at] > middle[at] or row_parity < parity * (1 - TOLERANCE)
         values = 2 if too_low else len(np.unique(np.round(relative[at], 9)))
-        yield ParityDeviation(row, 0.0 if by_rounding else deviation, own, float(high[row, 0]), values)
+        yield ParityDeviation(row, 0.0 if by_rounding else deviation, row_parity, float(high[row, 0]), values)
 
 
 def size_deviations(k: int, rows: Iterable[SizeRow], parity: Fraction) -> Iterator[ParityDeviation]:
     """By set size: every row takes two values."""
     for row in rows:
-        own = row.parity(k)
+        row_parity = row.parity(k)
         # Rare sets cannot come nearer than one unit of weight.
-        as_near = own > 1 and _nearest_integers(k, row.favouring(k), parity)
-        deviation = 0.0 if as_near else float(1 - own / parity)
-        yield ParityDeviation(row.size, deviation, float(own), row.weight / TOTAL, 2)
+        as_near = row_parity > 1 and _nearest_integers(k, row.favouring(k), parity)
+        deviation = 0.0 if as_near else float(1 - row_parity / parity)
+        yield ParityDeviation(row.size, deviation, float(row_parity), row.weight / TOTAL, 2)
 
 
 def _nearest_integers(k: int, row: SizeRow, parity: Fraction) -> bool:

@@ -55,8 +55,8 @@ class HyperplaneChannel(Channel):
         return np.where(self.space.incidence(self.k), float(self.member), float(self.other))
 
     def exact_row(self, row: int) -> list[Fraction]:
-        held = self.space.holds(np.array([row]), self.k)[0]
-        return [self.member if inside else self.other for inside in held.tolist()]
+        inside_row = self.space.holds(np.array([row]), self.k)[0]
+        return [self.member if inside else self.other for inside in inside_row.tolist()]
 
     def over_points(self, values: Vector) -> Vector:
         """For each hyperplane, the sum of the values of the truths that it holds."""
@@ -140,8 +140,8 @@ class HyperplaneChannel(Channel):
 
     @cached_property
     def condition_number(self) -> float:
-        own, pair = self._products
-        low, high = sorted((own - pair, own + (self.k - 1) * pair))
+        diagonal, pair = self._products
+        low, high = sorted((diagonal - pair, diagonal + (self.k - 1) * pair))
         return math.sqrt(high / low) if low else math.inf
 
     # What a reader learns.
@@ -250,11 +250,11 @@ class HyperplaneLeakage:
         for _ in range(_ROUNDS):
             logs = np.log2(channel.chances(prior))
             # What a report tells about each truth, on average over the reports of that truth.
-            told = self._given() - o * logs.sum() - (m - o) * cycle(channel.space).sums(logs)[: channel.k]
-            lower, upper = float(prior @ told), float(told.max())
+            divergence = self._given() - o * logs.sum() - (m - o) * cycle(channel.space).sums(logs)[: channel.k]
+            lower, upper = float(prior @ divergence), float(divergence.max())
             if upper - lower <= _CLOSE * upper:
                 break
-            prior = prior * np.exp2(told - upper)
+            prior = prior * np.exp2(divergence - upper)
             prior /= prior.sum()
         return Enclosure(max(0.0, lower), max(0.0, upper))
 

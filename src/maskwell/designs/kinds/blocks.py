@@ -114,8 +114,8 @@ class BlockDesign(Design):
         """(b, r, λ): the blocks, those that hold a category, and those that hold two; an error unless all are alike."""
         # Whole numbers up to the number of blocks, which a float of 24 or 53 bits holds exactly.
         exact = np.float32 if sum(self.copies) < 1 << 24 else np.float64
-        held = self.members.astype(exact)
-        together = (held.T * np.array(self.copies, exact)) @ held
+        members = self.members.astype(exact)
+        together = (members.T * np.array(self.copies, exact)) @ members
         r, pair = int(together[0, 0]), int(together[0, 1])
         expected = np.full((self.k, self.k), pair, exact)
         np.fill_diagonal(expected, r)
@@ -162,7 +162,7 @@ class BlockDesign(Design):
 
     @property
     def embedding(self) -> Embedding | None:
-        """The price of a larger block design or of another block size; None where there is none to pay.
+        """The price of a larger block design or of another block size; None where it costs nothing.
 
         >>> from maskwell.designs import block
         >>> block(7, gamma=1.5).embedding is None

@@ -56,11 +56,11 @@ class ConditionalDesign(Design):
             raise DesignError("subsets must be listed once each, by size and then by bit mask.")
         if type(self.total) is not int or not 1 <= self.total <= TOTAL:
             raise DesignError("total must be a whole number between 1 and 2^64.")
-        held = [0] * self.k
+        sums = [0] * self.k
         for subset, weight in zip(self.subsets, self.weights, strict=True):
             for j in subset:
-                held[j] += weight
-        for label, weight in zip(self.categories, held, strict=True):
+                sums[j] += weight
+        for label, weight in zip(self.categories, sums, strict=True):
             if weight != self.total:
                 raise DesignError(
                     f"the chances of the subsets that hold {label!r} must sum to 1; "
@@ -155,6 +155,6 @@ class ListedSets(TableChannel):
 
 def _joint(members: NDArray[np.bool_], weights: list[int]) -> NDArray[np.int64]:
     """For each pair of categories, the weight of the sets that hold both; exact, as sums stay below 2^53."""
-    held = members.astype(np.float64)
-    joint: NDArray[np.int64] = ((held.T * np.array(weights, np.float64)) @ held).astype(np.int64)
+    incidence = members.astype(np.float64)
+    joint: NDArray[np.int64] = ((incidence.T * np.array(weights, np.float64)) @ incidence).astype(np.int64)
     return joint

@@ -292,10 +292,10 @@ class ProductScores(Scores):
 
     def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
         """The other cells keep their shares of what a cell leaves."""
-        own = reduce(np.multiply.outer, [np.diagonal(s.mean_squares()) for s in self._parts]).reshape(-1)
+        squares = reduce(np.multiply.outer, [np.diagonal(s.mean_squares()) for s in self._parts]).reshape(-1)
         shares = np.clip(proportions, 1e-6, None)  # what a cell leaves must not drown in a difference
-        rest = (self.second_moment_diagonal(shares) - own * shares) / (shares.sum() - shares)
-        return rest, own - rest
+        rest = (self.second_moment_diagonal(shares) - squares * shares) / (shares.sum() - shares)
+        return rest, squares - rest
 
 
 @dataclass(frozen=True)

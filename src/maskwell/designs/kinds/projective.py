@@ -88,8 +88,8 @@ class ProjectiveDesign(Design):
         >>> projective(7, gamma=1.5).members("h0")
         [1, 3, 5]
         """
-        held = self.space.holds(self.codec.pack(report), self.k)[0]
-        return [self.categories[at] for at in np.flatnonzero(held)]
+        inside_row = self.space.holds(self.codec.pack(report), self.k)[0]
+        return [self.categories[at] for at in np.flatnonzero(inside_row)]
 
     def membership_rule(self) -> str:
         q, t = self.q, self.t
@@ -142,8 +142,8 @@ class ProjectiveDesign(Design):
         if not self.estimable:
             return math.inf
         a, b = self._inclusion
-        own, other = a * (1 - b) ** 2 + (1 - a) * b**2, b * (1 - b)
-        return float((own + (self.k - 1) * other) / (a - b) ** 2 - 1)
+        truth, other = a * (1 - b) ** 2 + (1 - a) * b**2, b * (1 - b)
+        return float((truth + (self.k - 1) * other) / (a - b) ** 2 - 1)
 
     def scores(self, method: Method) -> Scores:
         """Of inclusion counts, whatever the method: with every point a category they are the minimax estimator."""
@@ -155,8 +155,8 @@ class ProjectiveDesign(Design):
         return self.scores(method).rows(np.arange(self.space.points)).T
 
     def relative_rows(self, packed: Packed) -> Matrix:
-        held = self.space.holds(packed, self.k)
-        rows = np.where(held, float(self.channel.member), float(self.channel.other))
+        inside = self.space.holds(packed, self.k)
+        rows = np.where(inside, float(self.channel.member), float(self.channel.other))
         relative: Matrix = rows / rows.mean(axis=1, keepdims=True)
         return relative
 
@@ -214,8 +214,8 @@ class HyperplaneScores(Scores):
         a, b = self.inclusion
         sums = cycle(self.channel.space)
         whole = np.issubdtype(counts.dtype, np.integer)
-        held = (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
-        estimate: Vector = (held / counts.sum() - b) / (a - b)
+        inclusions = (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
+        estimate: Vector = (inclusions / counts.sum() - b) / (a - b)
         return estimate
 
     def rows(self, packed: Packed) -> Matrix:

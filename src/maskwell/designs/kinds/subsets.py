@@ -115,9 +115,9 @@ class SubsetDesign(Design):
 
     def set_facts(self) -> SetFacts:
         rows = self.channel.rows
-        own, others = sum(row.inside for row in rows), sum(row.size * row.weight - row.inside for row in rows)
+        truth, others = sum(row.inside for row in rows), sum(row.size * row.weight - row.inside for row in rows)
         least, most = rows[0].size, rows[-1].size
-        return SetFacts(least, most, Fraction(own, TOTAL), Fraction(others, TOTAL * (self.k - 1)))
+        return SetFacts(least, most, Fraction(truth, TOTAL), Fraction(others, TOTAL * (self.k - 1)))
 
     # Estimating.
 
@@ -275,14 +275,14 @@ class SubsetScores(Scores):
         if abs(proportions.sum() - 1) > SUM_TOLERANCE:
             return False
         d0, d1, e0, e1 = self._moments
-        own = d0 - e0 + (d1 - 2 * e1) * proportions
+        variance = d0 - e0 + (d1 - 2 * e1) * proportions
         sums = self.design.k * self.base + self.slope * np.array(self.design.sizes)
-        if own.min() <= 0 or np.abs(sums - 1).max() > SUM_TOLERANCE:
+        if variance.min() <= 0 or np.abs(sums - 1).max() > SUM_TOLERANCE:
             return bool((proportions >= 0).all())
         # Where scores sum to 1 their sum has no variance, and for u that sums to 0 the rest is
         # u' (second moment - p p') u = sum(own u^2) - (p . u)^2.
-        centred = proportions - (proportions / own).sum() / (1 / own).sum()
-        return bool((centred**2 / own).sum() <= 1)
+        centred = proportions - (proportions / variance).sum() / (1 / variance).sum()
+        return bool((centred**2 / variance).sum() <= 1)
 
     def by_truth(self) -> NDArray[np.float64]:
         k = self.design.k

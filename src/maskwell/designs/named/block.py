@@ -204,7 +204,7 @@ def _one(k: int, construction: str) -> _Known:
     named = [entry for entry in catalogue(2 * k + 16, k, MATRIX_CELLS // k) if entry.name == construction]
     if not named:
         raise DesignError(
-            f"construction={construction!r} is no entry of the catalogue with {k} to {2 * k + 16} points; "
+            f"construction={construction!r} is not in the catalogue with {k} to {2 * k + 16} points; "
             f"catalogue({2 * k + 16}, {k}) lists them.",
             parameter="construction",
         )
@@ -244,10 +244,10 @@ def points_to_keep(members: Members, k: int, least: int) -> NDArray[np.int64] | 
     Each time a point goes whose blocks have most to spare; None if that comes to nothing.
     """
     kept = np.ones(members.shape[1], np.bool_)
-    held = members.astype(np.float64)
+    incidence = members.astype(np.float64)
     spare = members.sum(axis=1) - least
     for _ in range(len(kept) - k):
-        pressure = held.T @ _SLACK_BASE ** -spare.astype(np.float64)
+        pressure = incidence.T @ _SLACK_BASE ** -spare.astype(np.float64)
         pressure[~kept | members[spare <= 0].any(axis=0)] = np.inf
         point = int(np.argmin(pressure))
         if np.isinf(pressure[point]):

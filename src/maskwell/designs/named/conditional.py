@@ -24,7 +24,7 @@ def _positions(place: Mapping[Label, int], members: Any) -> Subset:
     except (KeyError, TypeError):
         unknown = next(c for c in listed if not isinstance(c, (str, int)) or c not in place)
         raise DesignError(
-            f"a subset names {unknown!r}, which is no category; categories: {shown(tuple(place))}."
+            f"a subset names {unknown!r}, which is not a category; categories: {shown(tuple(place))}."
         ) from None
 
 
@@ -101,8 +101,8 @@ def conditional(categories: Iterable[Any] | int, *, subset_probs: Mapping[Any, A
     """
     labels = as_labels(categories)
     chances = _chances(labels, subset_probs, "subset_probs", 2, len(labels))
-    held, one = sums_by_category(chances, len(labels))
-    for label, total in zip(labels, held, strict=True):
+    sums, one = sums_by_category(chances, len(labels))
+    for label, total in zip(labels, sums, strict=True):
         if abs(total - one) * 10**9 > one:
             raise DesignError(
                 f"subset_probs of the subsets that hold {label!r} must sum to 1; they sum to "

@@ -108,9 +108,9 @@ def average_secure(categories: Iterable[Any] | int, *, phi: float | Fraction) ->
     share = fraction(phi, "phi") - 1
     reports = (*map(str, labels), _WITHHELD)
     about: dict[str, Any] = {"name": "average_secure", "parameters": {"phi": phi}, "demand": demand}
-    told, total = share.numerator, share.denominator
+    kept, total = share.numerator, share.denominator
     if total > TOTAL:
         matrix = [[share if i == j else Fraction(0) for j in range(len(labels))] for i in range(len(labels))]
         return build(labels, [*matrix, [1 - share] * len(labels)], reports, **about)
-    rows = tuple(tuple(told if i == j else 0 for j in range(len(labels))) for i in range(len(labels)))
-    return MatrixDesign(labels, (*rows, (total - told,) * len(labels)), total, reports, **about)
+    rows = tuple(tuple(kept if i == j else 0 for j in range(len(labels))) for i in range(len(labels)))
+    return MatrixDesign(labels, (*rows, (total - kept,) * len(labels)), total, reports, **about)

@@ -59,9 +59,9 @@ class Scored:
         self.fourth = 0.0
         """The mean fourth power of the length of a report's centred scores."""
         for c in self._chunks():
-            own = self.centred(self.packed[c])
-            self.covariance += (own * counts[c, None]).T @ own / tally.n
-            self.fourth += float(counts[c] @ (own**2).sum(axis=1) ** 2) / tally.n
+            centred = self.centred(self.packed[c])
+            self.covariance += (centred * counts[c, None]).T @ centred / tally.n
+            self.fourth += float(counts[c] @ (centred**2).sum(axis=1) ** 2) / tally.n
 
     def _chunks(self) -> Iterator[slice]:
         return chunks(len(self.counts), self.design.k)
@@ -121,7 +121,7 @@ class ScoreTest:
     @cached_property
     def weights(self) -> Vector:
         """The weights of the chi-squares that make up the limit; their sum is the exact mean over all shuffles."""
-        first, second = (own.eigenvalues for own in self.variables)
+        first, second = (variable.eigenvalues for variable in self.variables)
         return np.outer(first, second).ravel() * (self.n / (self.n - 1))
 
     @cached_property
@@ -141,10 +141,10 @@ class ScoreTest:
         if n < 4:
             return math.nan
         first, second = 1.0, 1.0
-        for own in self.variables:
-            t1 = n * float(own.eigenvalues.sum())
-            t2 = n**2 * float((own.eigenvalues**2).sum())
-            s2 = n * own.fourth
+        for variable in self.variables:
+            t1 = n * float(variable.eigenvalues.sum())
+            t2 = n**2 * float((variable.eigenvalues**2).sum())
+            s2 = n * variable.fourth
             first *= (n - 1) * t2 - t1**2
             second *= n * (n + 1) * s2 - (n - 1) * (t1**2 + 2 * t2)
         return (
@@ -156,7 +156,7 @@ class ScoreTest:
         from maskwell.sampling.permutation import shuffled_sums
 
         first, second = self.variables
-        rows, columns = (np.repeat(np.arange(len(own.counts)), own.counts) for own in self.variables)
+        rows, columns = (np.repeat(np.arange(len(variable.counts)), variable.counts) for variable in self.variables)
         left, right = first.centred(first.packed), second.centred(second.packed)
         for sums in shuffled_sums(rows, columns, right, repeats, seed):
             yield self._of(left.T @ sums)

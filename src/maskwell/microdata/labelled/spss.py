@@ -102,7 +102,7 @@ def write_spss(data: Microdata, file: BinaryIO, name: str) -> None:
             variable_format={c.name: shown for c in columns if (shown := _shown(c))},
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
-        raise DataError(f"{name!r} could not be written: a name or label is none that SPSS can hold.") from None
+        raise DataError(f"{name!r} could not be written: SPSS cannot hold one of its names or labels.") from None
     _without_time(file)
 
 
@@ -129,22 +129,22 @@ def _refuse_what_does_not_fit(columns: Sequence[Outgoing], name: str) -> None:
 
     seen: dict[str, str] = {}
     for column in columns:
-        own = column.name
-        if not _NAME.fullmatch(own) or own.upper() in _RESERVED or len(own.encode()) > _LONGEST_NAME:
+        called = column.name
+        if not _NAME.fullmatch(called) or called.upper() in _RESERVED or len(called.encode()) > _LONGEST_NAME:
             raise DataError(
-                f"column {own!r} cannot be named so in SPSS: a name has up to {_LONGEST_NAME} bytes of letters, "
-                "digits, . _ $ # or @, begins with a letter and is no word of SPSS's own; rename it first."
+                f"column {called!r} cannot be named so in SPSS: a name has up to {_LONGEST_NAME} bytes of letters, "
+                "digits, . _ $ # or @, begins with a letter and is not a reserved word of SPSS; rename it first."
             )
-        if own.upper() in seen:
-            raise DataError(f"columns {seen[own.upper()]!r} and {own!r} are one name in SPSS; rename one.")
-        seen[own.upper()] = own
+        if called.upper() in seen:
+            raise DataError(f"columns {seen[called.upper()]!r} and {called!r} are one name in SPSS; rename one.")
+        seen[called.upper()] = called
         if any(len(label.encode()) > _LONGEST_VALUE_LABEL for label in column.value_labels.values()):
-            raise DataError(f"column {own!r} has a category of more than {_LONGEST_VALUE_LABEL} bytes; shorten it.")
+            raise DataError(f"column {called!r} has a category of more than {_LONGEST_VALUE_LABEL} bytes; shorten it.")
         if len((column.variable.label or "").encode()) > _LONGEST_LABEL:
-            raise DataError(f"the label of column {own!r} has more than {_LONGEST_LABEL} bytes; shorten it.")
+            raise DataError(f"the label of column {called!r} has more than {_LONGEST_LABEL} bytes; shorten it.")
         if column.is_text and (pc.max(pc.binary_length(column.values)).as_py() or 0) > _LONGEST_TEXT:
             raise DataError(
-                f"column {own!r} holds texts of more than {_LONGEST_TEXT:,} bytes, which SPSS cannot; "
+                f"column {called!r} holds texts of more than {_LONGEST_TEXT:,} bytes, which SPSS cannot; "
                 f"write {name!r} in another format."
             )
 

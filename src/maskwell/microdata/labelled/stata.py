@@ -90,7 +90,7 @@ def write_stata(data: Microdata, file: BinaryIO, name: str) -> None:
         if not _NAME.fullmatch(column) or column in _RESERVED or re.fullmatch(r"str\d+", column):
             raise DataError(
                 f"column {column!r} cannot be named so in Stata: a name has up to 32 letters, digits or _, begins with "
-                "no digit and is no word of Stata's own; rename it first."
+                "no digit and is not a reserved word of Stata; rename it first."
             )
     for which, label in [("the file", data.label), *((f"column {n!r}", data.variable(n).label) for n in data.names)]:
         if label and len(label) > _LONGEST_LABEL:
@@ -116,19 +116,19 @@ def _stored(column: Outgoing) -> Column:
     storage = variable.storage or _storage(column, numbers[~missing])
     kind, first, step = STORAGE[storage]
     if storage == "double":
-        held = numbers
+        stored = numbers
     elif storage == "float":
-        held = np.where(missing, 0, numbers).astype(kind)
+        stored = np.where(missing, 0, numbers).astype(kind)
         tags = (first + step * _tag(numbers[missing])).astype("<u4")
-        held[missing] = tags.view("<f4")
+        stored[missing] = tags.view("<f4")
     else:
-        held = np.where(missing, 0, numbers).astype(kind)
-        held[missing] = first + step * _tag(numbers[missing])
+        stored = np.where(missing, 0, numbers).astype(kind)
+        stored[missing] = first + step * _tag(numbers[missing])
     labels = {_number(code): text for code, text in column.value_labels.items() if _labels(code)}
     return Column(
         column.name,
         storage,
-        held,
+        stored,
         None,
         column.format or "",
         variable.label or "",

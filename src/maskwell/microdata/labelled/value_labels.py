@@ -13,7 +13,7 @@ from typing import Any
 def labelled(
     codes: Any, labels: Mapping[Any, str], is_missing: Callable[[Any], bool], plain: Callable[[Any], Any]
 ) -> tuple[Any, Any]:
-    """A column from an Arrow array of codes, and the codes of its dictionary (None if it is no dictionary).
+    """A column from an Arrow array of codes, and the codes of its dictionary (None if it has none).
 
     It becomes a column of labels if every code that occurs has one of its own. Otherwise codes stay what they are;
     ``plain`` gives them their type.
@@ -33,8 +33,8 @@ def labelled(
         values = plain(pa.array([None if is_missing(code) else code for code in entries], codes.type))
     else:
         return plain(codes), None
-    held = pa.array(entries, codes.type)
-    return pa.DictionaryArray.from_arrays(pc.index_in(codes, value_set=held), values), held
+    in_codes = pa.array(entries, codes.type)
+    return pa.DictionaryArray.from_arrays(pc.index_in(codes, value_set=in_codes), values), in_codes
 
 
 def whole(column: Any) -> Any:

@@ -25,7 +25,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_ROW = 1 << 25
 _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_NO_TEXT = "cannot be read: it is no text"
+_NO_TEXT = "cannot be read: it is not text"
 # Every ASCII text is one in these, and means the same.
 _BEYOND_ASCII = ("utf-8", "iso8859-1")
 
@@ -69,7 +69,7 @@ class CsvCells:
         """
         positions = range(len(self.header)) if wanted is None else wanted
         for block in _with(self._first, self._blocks):
-            # In a file of one column an empty line is an empty cell; elsewhere it is no row.
+            # In a file of one column an empty line is an empty cell; elsewhere it is not a row.
             if block and (len(self.header) == 1 or block.strip(b"\r\n")):
                 yield self._parsed(block, positions, threads)
             self._lines += block.count(b"\n")

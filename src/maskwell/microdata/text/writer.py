@@ -80,7 +80,7 @@ def _cells(data: Microdata, name: str, rows: slice, layout: Layout) -> Any:
 
 
 def _quoted(texts: Any, delimiter: str) -> Any:
-    """Quotes where a text would be taken for something else without: an empty text is no missing value."""
+    """Quotes where a text would be taken for something else without: an empty text is not a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

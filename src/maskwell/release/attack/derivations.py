@@ -127,9 +127,9 @@ class Values:
             )
         codes, labels = self._text(part)
         numbers = np.array([_as_number(label) for label in labels] or [math.nan])[codes]
-        held = np.array([label not in (None, "") for label in labels] or [False])[codes]
+        filled = np.array([label not in (None, "") for label in labels] or [False])[codes]
         known = np.isfinite(numbers)
-        return numbers if held.any() and known.sum() >= _MOSTLY * held.sum() else None
+        return numbers if filled.any() and known.sum() >= _MOSTLY * filled.sum() else None
 
     def _text(self, part: Part) -> tuple[Ints, list[str | None]]:
         import pyarrow as pa
@@ -138,9 +138,9 @@ class Values:
         array = self.column(part.column)
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
-        held = pc.dictionary_encode(array) if not pa.types.is_dictionary(array.type) else array
-        held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
-        labels = pc.cast(held.dictionary, pa.string())
+        dictionary = pc.dictionary_encode(array) if not pa.types.is_dictionary(array.type) else array
+        dictionary = dictionary.combine_chunks() if isinstance(dictionary, pa.ChunkedArray) else dictionary
+        labels = pc.cast(dictionary.dictionary, pa.string())
         if part.pattern:
             labels = pc.struct_field(pc.extract_regex(labels, pattern=part.pattern), "part")
         elif part.how in _ERASED:
@@ -148,7 +148,7 @@ class Values:
         taken = pc.dictionary_encode(labels)
         spelled: list[str | None] = [*taken.dictionary.to_pylist(), None]
         code_of_label = pc.fill_null(taken.indices, len(spelled) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
-        indices = pc.fill_null(held.indices, len(code_of_label)).to_numpy(zero_copy_only=False).astype(np.int64)
+        indices = pc.fill_null(dictionary.indices, len(code_of_label)).to_numpy(zero_copy_only=False).astype(np.int64)
         codes: Ints = np.append(code_of_label, len(spelled) - 1)[indices]
         return codes, spelled
 
@@ -189,8 +189,8 @@ class Ingredients:
     def numbers(self) -> list[Part]:
         """Columns of numbers, and numbers in texts, such as the year of a date."""
         plain = [part for part in map(Part, self._names) if self._varies(part)]
-        own = {part.column for part in plain}
-        within = [part for part in self._of_texts() if part.column not in own and part.pattern and self._varies(part)]
+        named = {part.column for part in plain}
+        within = [part for part in self._of_texts() if part.column not in named and part.pattern and self._varies(part)]
         return [*plain, *within]
 
     def parts(self) -> Iterator[Recipe]:

@@ -85,8 +85,8 @@ def derive(table: EncodedTable, changed: Sequence[str], staying: Sequence[Stayin
         recipes += likely
         left += len(pairs) - len(likely)
     screen = _Screen(keys, rows, max(len(recipes) * len(keys), 1))
-    own = {column.name: screen.told(column.codes[rows]) for column in staying}
-    plain = {name: told.score for name, told in own.items()}
+    by_column = {column.name: screen.told(column.codes[rows]) for column in staying}
+    plain = {name: told.score for name, told in by_column.items()}
     best_of, gaining = dict(plain), []
     for recipe in recipes:
         told = screen.told(sample.made(recipe))
@@ -101,7 +101,7 @@ def derive(table: EncodedTable, changed: Sequence[str], staying: Sequence[Stayin
     gaining.sort(key=lambda each: -each[0])
     whole, found = Values(table), []
     for _, best, told, recipe in _spread(gaining):
-        decides = bool(told.decides[best] and not any(own[name].decides[best] for name in recipe.made_of))
+        decides = bool(told.decides[best] and not any(by_column[name].decides[best] for name in recipe.made_of))
         found.append(Derived(recipe, as_column(recipe, whole), keys[best].name, float(told.agreeing[best]), decides))
     return Derivations(tuple(found), len(recipes), left)
 

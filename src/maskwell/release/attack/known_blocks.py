@@ -48,8 +48,8 @@ def attack_known_blocks(release: Release, seed: int = 0) -> tuple[float, ...] | 
     chance = np.empty(len(once))
     for part in range(_HALVES):
         weights = fitting.weights(order[half[order] != part][:_MOST_PRACTICE])
-        own = half[once] == part
-        chance[own] = fitting.chance_of_truth(once[own], block, weights)
+        in_part = half[once] == part
+        chance[in_part] = fitting.chance_of_truth(once[in_part], block, weights)
     right = (after == setup.cell_of_unit)[once[np.argsort(-chance, kind="stable")]]
     return tuple(float(right[: max(1, round(share * len(once)))].mean()) for share in SURE)
 
@@ -109,9 +109,9 @@ class _Fitting:
             there = np.flatnonzero(place < size)
             cell = blocks.cells[blocks.starts[of_unit[there]] + place]
             fits = np.exp(np.clip(score(self.ratios(units[there], cell), weights), -50, 50))
-            own = cell == shown_in[there]
+            stayed = cell == shown_in[there]
             # Of the t records of a cell, each is shown in its own with chance 1 - θ/t, in another with θ/((k-1)t).
-            came = np.where(own, counts[cell] - theta, theta / (size[there] - 1))
+            came = np.where(stayed, counts[cell] - theta, theta / (size[there] - 1))
             total[there] += fits * came
-            truth[there] += np.where(own, fits * came, 0.0)
+            truth[there] += np.where(stayed, fits * came, 0.0)
         return truth / total

@@ -96,13 +96,13 @@ class _Judge:
     def column(self, i: int, name: str, made_of: tuple[str, ...]) -> ColumnAttack:
         """What one column does."""
         pairs = self.pairs
-        own = self.scores[pairs.fold[: pairs.judged], np.arange(pairs.judged), i]
+        fold_scores = self.scores[pairs.fold[: pairs.judged], np.arange(pairs.judged), i]
         moving = pairs.movable
         stayed = self.stayed[moving]
         return ColumnAttack(
             name,
-            _surest(own[: pairs.once], self.stayed[: pairs.once]),
-            told_apart(own[moving], stayed),
+            _surest(fold_scores[: pairs.once], self.stayed[: pairs.once]),
+            told_apart(fold_scores[moving], stayed),
             _by_chance(stayed),
             self.surest([other for other in range(self.scores.shape[2]) if other != i]),
             made_of,
@@ -178,8 +178,8 @@ def _combined(scores: Floats, pairs: _Pairs) -> Floats:
     """The log-odds of each judged pair by several columns, learned without its fold."""
     fold = pairs.fold[: pairs.judged]
     weights = np.stack(_fits(list(scores), pairs))[fold]
-    own = scores[fold, np.arange(pairs.judged)]
-    odds: Floats = (own * weights[:, 1:]).sum(axis=1) + weights[:, 0]
+    fold_scores = scores[fold, np.arange(pairs.judged)]
+    odds: Floats = (fold_scores * weights[:, 1:]).sum(axis=1) + weights[:, 0]
     return odds
 
 

@@ -100,7 +100,7 @@ def among(
 
 
 def _constant(column: Coded) -> bool:
-    """Whether nearly all rows hold one value, which is no secret."""
+    """Whether nearly all rows hold one value, which then tells nothing."""
     return bool(np.bincount(column.codes).max() / len(column.codes) >= CERTAIN)
 
 

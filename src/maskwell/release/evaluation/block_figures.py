@@ -116,7 +116,7 @@ def _changes(release: Release) -> dict[str, float]:
     for i, column in enumerate(setup.keys):
         values = numbers_of(column)
         if values is not None and column.name in setup.changing:
-            own = values[setup.cells.codes[:, i], 0]
-            gap = np.abs(own[release.cell_after] - own[setup.cell_of_unit])[moved]
+            value_of_cell = values[setup.cells.codes[:, i], 0]
+            gap = np.abs(value_of_cell[release.cell_after] - value_of_cell[setup.cell_of_unit])[moved]
             found[column.name] = float(gap.mean()) if len(gap) else 0.0
     return found

@@ -90,15 +90,15 @@ class _Chances:
     def risk(self, cells: Counter[Cell]) -> Fraction:
         """The largest chance that a pick is right when a block shows these counts, over all persons and records."""
         right = []
-        for own in cells:
-            size, free, shown = own
+        for home in cells:
+            size, free, shown = home
             if shown:
-                stayed = cells - Counter([own]) + Counter([(size, free - 1, shown - 1)])
+                stayed = cells - Counter([home]) + Counter([(size, free - 1, shown - 1)])
                 right.append(self._home[size] * self._of(stayed))
             for other in cells:
-                if other[2] and cells[other] > (own == other):
+                if other[2] and cells[other] > (home == other):
                     gone = (size, free - 1, shown), (*other[:2], other[2] - 1)
-                    right.append(self._away[size] * self._of(cells - Counter([own, other]) + Counter(gone)))
+                    right.append(self._away[size] * self._of(cells - Counter([home, other]) + Counter(gone)))
         return Fraction(max(right), self._of(cells))
 
     def _of(self, cells: Counter[Cell]) -> int:
@@ -114,11 +114,11 @@ class _Chances:
         if (cell, number) not in self._powers:
             size, free, shown = cell
             away, surely = self._away[size], self._home[size] - self._away[size]
-            own = [
+            base = [
                 math.comb(free, u) * surely**u * away ** (free - u) * math.perm(shown, u)
                 for u in range(min(free, shown) + 1)
             ]
-            self._powers[cell, number] = own if number == 1 else _product(own, self._power(cell, number - 1))
+            self._powers[cell, number] = base if number == 1 else _product(base, self._power(cell, number - 1))
         return self._powers[cell, number]
 
 
@@ -141,9 +141,9 @@ def outcomes(sizes: Sizes) -> Iterator[Counter[Cell]]:
         size, cells = sizes[i]
         for total in range(records + 1):
             for shown in _partitions(total, cells, total):
-                own = Counter((size, size, count) for count in shown)
+                of_size = Counter((size, size, count) for count in shown)
                 for others in rest(i + 1, records - total):
-                    yield own + others
+                    yield of_size + others
 
     yield from rest(0, sum(size * cells for size, cells in sizes))
 
@@ -166,12 +166,12 @@ def _number_of_outcomes(sizes: Sizes) -> int:
         return MOST_OUTCOMES + 1
     ways = [1] + [0] * records
     for _, cells in sizes:
-        own = [1] + [0] * records
+        of_size = [1] + [0] * records
         # Partitions into at most so many parts are those into parts of at most that size.
         for part in range(1, min(cells, records) + 1):
             for total in range(part, records + 1):
-                own[total] += own[total - part]
-        ways = [sum(ways[i] * own[total - i] for i in range(total + 1)) for total in range(records + 1)]
+                of_size[total] += of_size[total - part]
+        ways = [sum(ways[i] * of_size[total - i] for i in range(total + 1)) for total in range(records + 1)]
     return ways[records]
 
 

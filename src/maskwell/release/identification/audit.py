@@ -100,7 +100,7 @@ class BlockAudit:
 def audit_block(sizes: Mapping[int, int], theta: Fraction) -> BlockAudit:
     """The maximum of R_j(a) over all cells of a block and all a >= 1, and that for one who sees all counts.
 
-    Blocks whose risk is below 1/65 are given that bound, with ``size`` 0: it is no news how far below they are.
+    Blocks whose risk is below 1/65 are given that bound, with ``size`` 0: how far below they are does not matter.
     """
     sizes = {size: cells for size, cells in sizes.items() if cells}
     records = sum(size * cells for size, cells in sizes.items())

@@ -35,13 +35,13 @@ def carry_out(setup: Setup, plan: IdentificationPlan, chance: Chance) -> Release
     place[blocks.cells] = np.arange(len(blocks.cells))
     units = np.flatnonzero(place[setup.cell_of_unit] >= 0)
     fingerprint = plan.fingerprint if chance.key is not None else ""
-    own = chance._replace(ids=_ids(setup, chance.ids, units))
-    stream = Source(*own, _MOVES).stream(fingerprint, len(units))
+    by_unit = chance._replace(ids=_ids(setup, chance.ids, units))
+    stream = Source(*by_unit, _MOVES).stream(fingerprint, len(units))
     new_cell = setup.cell_of_unit.copy()
     new_cell[units] = blocks.cells[applied(setup.channel, place[setup.cell_of_unit[units]], stream)]
     rows = dict.fromkeys(plan.keys, _rows(setup, units, new_cell))
     if setup.request.along:
-        rows |= dict.fromkeys(setup.request.along, _rows_along(setup, new_cell, units, own, fingerprint))
+        rows |= dict.fromkeys(setup.request.along, _rows_along(setup, new_cell, units, by_unit, fingerprint))
     released = with_rows(setup.columns.native, rows, lazy=setup.lazy)
     changed = {
         column.name: int((setup.cells.codes[new_cell, i] != column.codes)[setup.unit_of_row].sum())

@@ -85,7 +85,7 @@ class IdentificationPlan(ReleasePlan):
 
     @property
     def unprotected(self) -> tuple[str, ...]:
-        """Columns that are no keys, but in which joined sets differ: whoever knows them is not held to the limit."""
+        """Columns that are not keys, but in which joined sets differ: whoever knows them is not held to the limit."""
         blocks = [block.sets for block in self.blocks]
         return tuple(
             name

@@ -38,7 +38,7 @@ class Request:
     block_size: int | None = None
     """About how many cells a block has; None if each partition set is one."""
     along: tuple[str, ...] = ()
-    """Columns that are no keys and move with them."""
+    """Columns that are not keys and move with them."""
 
     @property
     def moving(self) -> tuple[str, ...]:

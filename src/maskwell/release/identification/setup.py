@@ -32,8 +32,8 @@ class Setup:
     """A table with its cells, its partition and its blocks.
 
     A unit is what moves as one: a record, or all records of a group. Cells are those of the keys within a partition
-    set. Where the partition is by a column that is no key, a combination of keys is thereby counted set by set, which
-    can only make more of them sensitive; the limit then holds for intruders who know that column and for those who do
+    set. Where the partition is by a column that is not a key, a combination of keys is counted set by set, which can
+    only make more of them sensitive; the limit then holds for intruders who know that column and for those who do
     not. (Sets that were merged across such a column protect against the latter only.)
     """
 
@@ -111,11 +111,11 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
 
     They are formed as the request says, unless ``arrange`` knows better.
     """
-    held, lazy = settled(table)
+    source, lazy = settled(table)
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
-    held.arrays(list(wanted))  # an error if one is not there
-    columns = {name: held.coded(name) for name in wanted}
+    source.arrays(list(wanted))  # an error if one is not there
+    columns = {name: source.coded(name) for name in wanted}
     rows = len(columns[request.keys[0]].codes)
     unit_of_row, row_of_unit = _units(columns[request.together] if request.together else None, rows)
     if request.together:
@@ -127,9 +127,9 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     keys = tuple(columns[name] for name in request.keys)
     theta = theta_for(request.xi)
     cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
-    cast = Cast(held, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
+    cast = Cast(source, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
     blocks = (arrange or forming(request))(cast, parts)
-    return Setup(request, held, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+    return Setup(request, source, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
 
 
 def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:

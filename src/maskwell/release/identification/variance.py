@@ -90,10 +90,10 @@ def _add_moves(setup: Setup, table: _Table, expected: Floats, variance: Floats) 
         np.add.at(variance, (row, v[one[some]]), alike[1][some] * chance * (1 - chance))
     # … then those who do: nobody is given anything by their own cell.
     who, a, share = _own_cells(setup, table.a_of_unit, cell, levels)
-    own = a == table.a_of_unit[unit[who]]
+    same = a == table.a_of_unit[unit[who]]
     outside = reach.held(block[who], a) * step[who]
-    inside = outside - share * step[who] + own * (1 - go[who])
-    np.add.at(expected, (a, v[who]), weight[who] * (inside - outside - own))
+    inside = outside - share * step[who] + same * (1 - go[who])
+    np.add.at(expected, (a, v[who]), weight[who] * (inside - outside - same))
     np.add.at(variance, (a, v[who]), weight[who] ** 2 * (inside * (1 - inside) - outside * (1 - outside)))
 
 

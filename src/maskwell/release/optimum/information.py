@@ -40,7 +40,7 @@ class Optimum:
 
     ``labels`` are the categories as they were named. Where they are cells of several columns, tuples, the design's own
     categories are their positions; ``pram(..., matrix=optimum)`` takes either. ``q`` is each category's chance of being
-    released as it is (for an unrestricted design, whose reports are no categories, None). ``vertex`` names the kind of
+    released as it is (for an unrestricted design, whose reports are not categories, None). ``vertex`` names the kind of
     vertex; ``parts`` counts how many parts the proof needed.
     """
 

@@ -93,7 +93,7 @@ class Answer(NamedTuple):
     """What a part can reach at most, a vertex that it offers, and what the bound is due to.
 
     ``left`` and ``right`` are the choices between which the multiplier is undecided, ``undecided`` the categories where
-    they differ or are no vertex; ``bend`` is what tangents cost.
+    they differ or are not a vertex; ``bend`` is what tangents cost.
     """
 
     bound: float
@@ -248,11 +248,11 @@ def _settle(allowed: Mask, single: Mask) -> list[int] | None:
 def _reach(weighted: Table, allowed: Mask, single: Mask, open_single: list[int]) -> tuple[float, Table]:
     """The least sum that the choices can have, overall and with each category's choice given."""
     possible = np.where(allowed, weighted, np.inf)
-    own = np.where(single, np.inf, possible).min(axis=1)
-    own = np.where(np.isinf(own), possible.min(axis=1), own)
-    changes = {column: float((possible[:, column] - own).min()) for column in open_single}
-    least = float(own.sum()) + sum(changes.values())
-    given = weighted - own[:, None] + least
+    nearest = np.where(single, np.inf, possible).min(axis=1)
+    nearest = np.where(np.isinf(nearest), possible.min(axis=1), nearest)
+    changes = {column: float((possible[:, column] - nearest).min()) for column in open_single}
+    least = float(nearest.sum()) + sum(changes.values())
+    given = weighted - nearest[:, None] + least
     for column, change in changes.items():
         given[:, column] -= change
     return least, given

@@ -10,8 +10,8 @@ masked:
 
 with r the risk of a record before masking, that of tau1 or tau2; r' its risk by the keys that stay as they are, 0 where
 it is not unique by these; and s the exact chance that its masked columns are released as they are. Against such an
-intruder that is on the safe side: others may have moved into the cell. It is no bound for one who guesses among the m
-records that share the keys that were not masked, and is right once in m times at any ε. No masking of these columns
+intruder that is on the safe side: others may have moved into the cell. It is not a bound for one who guesses among the
+m records that share the keys that were not masked, and is right once in m times at any ε. No masking of these columns
 can bring τ below the sum of r'. A matrix that is not invariant may move a value more often than it keeps it, and an
 intruder who knows it then looks where the value most likely went: s is the largest chance of any release.
 
@@ -190,7 +190,7 @@ def _search(
     tried: dict[float, tuple[float, Optimum]] = {}
 
     def risk_at(epsilon: float) -> float:
-        # By position: a column may hold decimals or dates, which are no labels of a design.
+        # By position: a column may hold decimals or dates, which cannot be labels of a design.
         optimum = replace(most_informative(cells.counts / cells.counts.sum(), epsilon), labels=cells.labels)
         risk = cells.least + float(cells.hidden @ found_chance(optimum, cells.counts, invariant))
         tried[epsilon] = risk, optimum

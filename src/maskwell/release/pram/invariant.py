@@ -111,9 +111,9 @@ def mutual_flows(counts: Sequence[int], leaving: Sequence[Fraction], kernel: NDA
     shares = zip(counts, leaving, both.sum(axis=0).tolist(), strict=True)
     spare = [scale * int(t) * chance / max(1, total) for t, chance, total in shares]
     allowed = np.empty(both.shape, np.uint64)
-    for j, own in enumerate(spare):
+    for j, outflow in enumerate(spare):
         preferences, position = np.unique(both[:, j], return_inverse=True)
-        allowed[:, j] = np.array([math.floor(own * w) for w in preferences.tolist()], np.uint64)[position]
+        allowed[:, j] = np.array([math.floor(outflow * w) for w in preferences.tolist()], np.uint64)[position]
     # Rounding down keeps order, so that the category that can spare less also has the smaller whole number.
     return _with_diagonal(np.minimum(allowed, allowed.T), counts, scale)
 

@@ -62,7 +62,7 @@ def _refuse_unknown(parameter: str, named: Iterable[Any], labels: Sequence[Any])
     for label in named:
         if label not in known:
             raise DesignError(
-                f"{parameter} names {label!r}, which is none of the {len(labels):,} categories of the column.",
+                f"{parameter} names {label!r}, which is not one of the {len(labels):,} categories of the column.",
                 parameter=parameter,
             )
 
@@ -141,13 +141,13 @@ def _from_matrix(
 ) -> ChainedChannel:
     matrix = choice.matrix
     if _by_stratum(matrix):
-        own = level[0] if len(level) == 1 else level
-        if own not in matrix:
+        stratum = level[0] if len(level) == 1 else level
+        if stratum not in matrix:
             raise DesignError(
                 f"matrix has no design for {len(matrix)} of the strata that occur; give one for each.",
                 parameter="matrix",
             )
-        matrix = matrix[own]
+        matrix = matrix[stratum]
     start = _entries(matrix, labels, choice.exempt)
     _hold(start, labels, choice)
     if not choice.invariant:
@@ -219,11 +219,11 @@ def _left_over(column: Mapping[Any, Fraction], truth: Any) -> Fraction:
 def _hold(entries: NDArray[np.object_], labels: Sequence[Any], choice: Choice) -> None:
     """Moves that must not happen become staying, in place."""
     position = {label: i for i, label in enumerate(labels)}
-    held = [(position[report], position[truth]) for truth, report in choice.zeros]
+    pairs = [(position[report], position[truth]) for truth, report in choice.zeros]
     for label in choice.exempt:
         e = position[label]
-        held += [(e, j) for j in range(len(labels)) if j != e] + [(i, e) for i in range(len(labels)) if i != e]
-    for i, j in held:
+        pairs += [(e, j) for j in range(len(labels)) if j != e] + [(i, e) for i in range(len(labels)) if i != e]
+    for i, j in pairs:
         if i != j:
             entries[j, j] += entries[i, j]
             entries[i, j] = Fraction(0)

@@ -81,21 +81,21 @@ class Drawn(NamedTuple):
     randomness: str
 
 
-def draw_step(step: Step, held: StepColumns, table: EncodedTable, chance: Chance, number: int) -> Drawn:
+def draw_step(step: Step, columns: StepColumns, table: EncodedTable, chance: Chance, number: int) -> Drawn:
     """New categories, stratum by stratum and stage by stage, each with a keystream of its own."""
-    ids = read_ids(table, chance.ids, len(held.truth))
-    new, randomness = held.truth.copy(), "none"
+    ids = read_ids(table, chance.ids, len(columns.truth))
+    new, randomness = columns.truth.copy(), "none"
     fingerprint = PramPlan((step,)).fingerprint if chance.key is not None else ""
-    order = np.argsort(held.stratum, kind="stable")
-    edges = np.searchsorted(held.stratum[order], np.arange(len(step.levels) + 1))
+    order = np.argsort(columns.stratum, kind="stable")
+    edges = np.searchsorted(columns.stratum[order], np.arange(len(step.levels) + 1))
     for h, path in enumerate(step.transitions):
         rows = order[edges[h] : edges[h + 1]]
-        own = None if ids is None else [ids[row] for row in rows.tolist()]
+        ids_here = None if ids is None else [ids[row] for row in rows.tolist()]
         for s, stage in enumerate(path.stages):
-            source = Source(chance.key, own, chance.seed, f" pram step {number} stratum {h} stage {s}")
+            source = Source(chance.key, ids_here, chance.seed, f" pram step {number} stratum {h} stage {s}")
             stream = source.stream(fingerprint, len(rows))
             new[rows], randomness = applied(stage, new[rows], stream), stream.randomness
-    return Drawn(dict.fromkeys(step.columns, held.rows(new)), int((new != held.truth).sum()), randomness)
+    return Drawn(dict.fromkeys(step.columns, columns.rows(new)), int((new != columns.truth).sum()), randomness)
 
 
 def _repeated(step: Step, number: int, table: EncodedTable, key: bytes | None, ids: Any) -> tuple[dict[str, Ints], int]:

@@ -73,15 +73,15 @@ def pram(
     names = names_of(columns, "columns")
     by = names_of(strata, "strata") if strata is not None else ()
     _refuse_overlap(names, by, steps)
-    held = read_columns(before, names, by)
-    labels, levels = held.labels, held.levels
+    read = read_columns(before, names, by)
+    labels, levels = read.labels, read.levels
     _refuse_large(names, len(labels), len(levels))
     choice = Choice(
         matrix, diagonal, least_diagonal, invariant, neighbours, tuple(zeros), read_exempt(exempt, labels)
     ).checked(labels, by)
-    transitions = tuple(transition(choice, labels, own, level) for own, level in zip(held.counts, levels, strict=True))
-    step = Step(names, labels, by, levels, transitions, held.counts)
-    drawn = draw_step(step, held, before, chance, len(steps))
+    transitions = tuple(transition(choice, labels, own, level) for own, level in zip(read.counts, levels, strict=True))
+    step = Step(names, labels, by, levels, transitions, read.counts)
+    drawn = draw_step(step, read, before, chance, len(steps))
     step = dataclasses.replace(
         step,
         randomness=drawn.randomness,

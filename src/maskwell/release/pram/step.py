@@ -37,7 +37,7 @@ class Step:
     @property
     def keeps_frequencies(self) -> bool:
         """Whether P T = T in every stratum, decided exactly."""
-        return all(path.keeps(own) for path, own in zip(self.transitions, self.counts, strict=True))
+        return all(path.keeps(of_stratum) for path, of_stratum in zip(self.transitions, self.counts, strict=True))
 
     def matrix(self, level: tuple[Any, ...] = (), *, exact: bool = True) -> NDArray[Any]:
         """``P[report, truth]`` of one stratum, in the order of ``labels``."""
@@ -54,8 +54,8 @@ class Step:
     def added_variance(self) -> NDArray[np.float64]:
         """The exact covariance of the released counts given the true ones: D_{PT} - P D_T P', summed over strata."""
         total = np.zeros((len(self.labels), len(self.labels)))
-        for path, own in zip(self.transitions, self.counts, strict=True):
-            P, T = path.floats, np.array(own, float)
+        for path, of_stratum in zip(self.transitions, self.counts, strict=True):
+            P, T = path.floats, np.array(of_stratum, float)
             total += np.diag(P @ T) - (P * T) @ P.T
         return total
 
@@ -66,7 +66,7 @@ class Step:
             "labels": [stored_label(label) for label in self.labels],
             "strata": list(self.strata),
             "levels": [[stored_label(part) for part in level] for level in self.levels],
-            "counts": [list(own) for own in self.counts],
+            "counts": [list(of_stratum) for of_stratum in self.counts],
             "transitions": [[_stored(part) for part in path.stages] for path in self.transitions],
         }
 
@@ -84,7 +84,7 @@ def read_step(step: dict[str, Any], drawn: dict[str, Any]) -> Step:
         raise ReportError(f"{stages:,} matrices of {k:,} categories are more than a plan may hold.")
     if not all(transitions) or any(len(part) != k for path in transitions for part in path):
         raise ReportError("a plan has a matrix for each stratum, and as many columns in it as categories.")
-    if not len(transitions) == len(counts) == len(step["levels"]) or any(len(own) != k for own in counts):
+    if not len(transitions) == len(counts) == len(step["levels"]) or any(len(of_stratum) != k for of_stratum in counts):
         raise ReportError("a plan has the frequency of every category for each stratum.")
     columns, strata = read_texts(step["columns"]), read_texts(step["strata"])
     levels = tuple(tuple(map(read_label, level)) for level in step["levels"])

@@ -61,9 +61,9 @@ class _Channels:
         by_stratum = np.split(true[np.argsort(stratum, kind="stable")], np.cumsum(np.bincount(stratum))[:-1])
         strata = []
         for h, own_true in enumerate(by_stratum):
-            held = np.bincount(own_true, minlength=math.prod(sizes)).reshape(sizes).astype(float)
+            counts = np.bincount(own_true, minlength=math.prod(sizes)).reshape(sizes).astype(float)
             folded = zip(parts, levels, strict=True)
-            strata.append((held, [part.fold @ part.step.transitions[own[h]].floats for part, own in folded]))
+            strata.append((counts, [part.fold @ part.step.transitions[own[h]].floats for part, own in folded]))
         return _Channels(parts, rest, shape, strata)
 
     def cells(self, factors: Sequence[Factor]) -> Ints:
@@ -79,10 +79,10 @@ def moments(steps: Sequence[Step], original: Any, factors: Sequence[Factor]) -> 
     place = np.ravel_multi_index((*(part.sets.set_of_row for part in found.parts), found.rest.set_of_row), found.shape)
     counts = np.bincount(place, minlength=math.prod(found.shape))
     expected, variance = np.zeros(found.shape), np.zeros(found.shape)
-    for held, chances in found.strata:
-        mean = _applied(held, chances)
+    for population, chances in found.strata:
+        mean = _applied(population, chances)
         expected += mean
-        variance += mean - _applied(held, [chance**2 for chance in chances])
+        variance += mean - _applied(population, [chance**2 for chance in chances])
     return Moments(found.cells(factors), counts, expected.ravel(), without_rounding(variance.ravel(), counts))
 
 
@@ -95,9 +95,9 @@ def sum_variance(steps: Sequence[Step], original: Any, factors: Sequence[Factor]
     found = _Channels.of(steps, original, factors)
     g = weights[tuple(found.cells(factors).T)].reshape(found.shape)
     total = 0.0
-    for held, chances in found.strata:
+    for population, chances in found.strata:
         back = [chance.T for chance in chances]
-        total += float((held * (_applied(g**2, back) - _applied(g, back) ** 2)).sum())
+        total += float((population * (_applied(g**2, back) - _applied(g, back) ** 2)).sum())
     return max(total, 0.0)
 
 
@@ -125,8 +125,8 @@ def _levels(step: Step, original: Any, rows: Ints) -> list[int]:
     if not step.strata:
         return [0] * len(rows)
     columns = [encoded(original).coded(name) for name in step.strata]
-    held = [tuple(column.labels[column.codes[row]] for column in columns) for row in rows.tolist()]
-    return [step.levels.index(level) for level in held]
+    levels = [tuple(column.labels[column.codes[row]] for column in columns) for row in rows.tolist()]
+    return [step.levels.index(level) for level in levels]
 
 
 def _applied(counts: Floats, chances: Sequence[Floats]) -> Floats:
@@ -138,5 +138,5 @@ def _applied(counts: Floats, chances: Sequence[Floats]) -> Floats:
 
 def _cells(levels: Sequence[Ints]) -> Ints:
     """The levels of every cell, in the order of a flattened array."""
-    grid = np.meshgrid(*(np.arange(len(own)) for own in levels), indexing="ij")
-    return np.hstack([own[index.ravel()] for own, index in zip(levels, grid, strict=True)])
+    grid = np.meshgrid(*(np.arange(len(codes)) for codes in levels), indexing="ij")
+    return np.hstack([codes[index.ravel()] for codes, index in zip(levels, grid, strict=True)])

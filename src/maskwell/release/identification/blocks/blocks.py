@@ -93,10 +93,10 @@ def join(groups: Groups, counts: Ints, parts: Partition, least: int) -> Groups:
     exempt = np.array([factor.exempt for factor in parts.factors], bool)
     while min(size) < least:
         smallest = size.index(min(size))
-        own = parts.levels[list(groups[smallest])]
+        levels = parts.levels[list(groups[smallest])]
         choices = []
         for other, group in enumerate(groups):
-            gap = np.abs(own[:, None, :] - parts.levels[list(group)][None, :, :])
+            gap = np.abs(levels[:, None, :] - parts.levels[list(group)][None, :, :])
             if other == smallest or gap[:, :, exempt].any():
                 continue
             distance = int(np.where(ordered, gap, gap > 0).sum(axis=2).min()) if gap.size else 0

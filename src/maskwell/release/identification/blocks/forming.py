@@ -84,7 +84,7 @@ class Cast:
     table: Any
     keys: tuple[Coded, ...]
     aside: tuple[str, ...]
-    """Columns that are no keys but say nothing about a single record, such as the number of a household."""
+    """Columns that are not keys but say nothing about a single record, such as the number of a household."""
     codes: NDArray[np.integer]
     """The code of each cell by each key."""
     counts: Ints

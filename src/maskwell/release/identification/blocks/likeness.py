@@ -66,9 +66,9 @@ def columns_to_compare(table: Any, without: Sequence[str]) -> list[View]:
     """The columns that stay, in bands where they have many values; names and numbers of records have no likeness."""
     import pyarrow as pa
 
-    found, held = [], encoded(table)
-    for column in staying_columns(held, without):
-        measured = pa.types.is_floating(held.array(column.name).type)
+    found, source = [], encoded(table)
+    for column in staying_columns(source, without):
+        measured = pa.types.is_floating(source.array(column.name).type)
         if 1 < column.size < len(column.codes) or measured:
             found.append(views(column)[-1])
     return [view for view in found if view.size > 1]

@@ -79,8 +79,8 @@ def _mdav(points: Floats, sizes: Sequence[int]) -> list[Ints]:
         stays = np.ones(size, bool)
         stays[group[group >= kept] - kept] = False
         holes, movers = group[group < kept], kept + np.flatnonzero(stays)
-        for own in (left, squares, rows):
-            own[holes] = own[movers]
+        for array in (left, squares, rows):
+            array[holes] = array[movers]
         if i % 2 == 0:
             first = int(np.argmax(squares[:kept] - 2 * (left[:kept] @ centre)))
     groups.append(rows[: sizes[-1]].copy())
