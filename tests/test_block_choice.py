@@ -201,7 +201,7 @@ def test_a_construction_by_name() -> None:
     assert fano == on_entry(FANO, k=6, gamma=Fraction(4))
     for design in (fano, mw.designs.block(10, l=3), mw.designs.block(20, epsilon=1), mw.designs.block(5, epsilon=0.5)):
         assert mw.designs.block(design.k, **design.parameters) == design
-    with pytest.raises(mw.DesignError, match="'windmill' is no entry"):
+    with pytest.raises(mw.DesignError, match="'windmill' is not in the catalogue"):
         mw.designs.block(6, gamma=4, construction="windmill")
     with pytest.raises(mw.DesignError, match="fewer than l=3"):
         mw.designs.block(6, l=3, construction="projective plane of order 2")

@@ -176,7 +176,7 @@ def test_a_design_that_cannot_be_asked() -> None:
     triples = mw.designs.local_diversity(5, l=3)
     with pytest.raises(mw.DesignError, match="equally often"):
         question(triples, {0, 1, 2})
-    with pytest.raises(mw.ReportError, match="no category"):
+    with pytest.raises(mw.ReportError, match="not a category"):
         question(triples, {9, 1, 2})
 
 

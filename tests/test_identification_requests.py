@@ -108,7 +108,7 @@ def test_exempt_columns_and_categories_do_not_move() -> None:
     assert (made.table["c"] == table["c"]).all()
     assert ((made.table["b"] == "u") == (table["b"] == "u")).all()
     assert (made.table["b"] != table["b"]).any()
-    with pytest.raises(DataError, match="no key"):
+    with pytest.raises(DataError, match="not a key"):
         limit_identification(table, ["a"], 0.395, exempt="b")
 
 

@@ -61,7 +61,7 @@ def test_a_dictionary_that_brings_the_parser_down_is_refused(tmp_path: Path, pla
         (b"a,b\n1,2\n1,2,3\n", "3 cells in data row 2"),
         (b'a,b\n1,"2\n3,4\n', "left open"),
         (b'a,b\n1,2"3"\n3,4\n', "line 2"),
-        (b"a,b\n1,\x002\n", "no text"),
+        (b"a,b\n1,\x002\n", "not text"),
     ],
 )
 def test_bad_csv_is_refused_without_a_cell(tmp_path: Path, text: bytes, about: str) -> None:

@@ -34,7 +34,7 @@ class Request:
     merge: bool
     together: str | None
     blocks: str = WHOLE
-    """How blocks are formed, one of ``block_forming.WAYS``."""
+    """How blocks are formed, one of ``forming.WAYS``."""
     block_size: int | None = None
     """About how many cells a block has; None if each partition set is one."""
     along: tuple[str, ...] = ()
