@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import maskwell
+from maskwell import contents
 from maskwell.designs import Design
 from maskwell.sampling.samplers import Sampler
 
@@ -270,6 +271,21 @@ def test_import_maskwell_loads_no_heavy_package() -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert HEAVY.intersection(json.loads(run.stdout)) == set()
+
+
+def test_a_public_name_loads_no_more_than_it_needs() -> None:
+    script = "import json, sys, maskwell; maskwell.Design; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in json.loads(run.stdout) if name.startswith("maskwell.")}
+    assert loaded.isdisjoint({"cli", "collect", "contents", "inference", "release", "risk", "views"})
+
+
+def test_the_front_door_offers_what_its_contents_list() -> None:
+    assert sorted(maskwell.__all__) == sorted(contents.__all__)
+    assert all(getattr(maskwell, name) is getattr(contents, name) for name in contents.__all__)
+    assert set(contents.__all__) <= set(dir(maskwell))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = maskwell.nothing  # type: ignore[attr-defined]
 
 
 def asks_for_a_kind(source: str) -> list[int]:

@@ -9,18 +9,29 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """A public name, found when it is first asked for: the command line is up before NumPy is loaded."""
+    """A public name, from the module that ``contents`` imports it from; nothing else is loaded."""
     from importlib import import_module
 
-    try:
-        found: object = getattr(import_module("maskwell.contents"), name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    globals()[name] = found
+    homes = _homes()
+    if name == "__all__":
+        return list(homes)
+    if name not in homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if homes[name] == __name__:
+        return import_module(f"{__name__}.{name}")
+    globals()[name] = found = getattr(import_module(homes[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
-    from maskwell.contents import __all__
+    return sorted({*globals(), *_homes()})
 
-    return sorted({*globals(), *__all__})
+
+def _homes() -> dict[str, str]:
+    """The module of each public name, read from the imports of ``contents`` without running them."""
+    import ast
+    from pathlib import Path
+
+    listed = ast.parse(Path(__file__).with_name("contents.py").read_text(encoding="utf-8")).body
+    imports = [node for node in listed if isinstance(node, ast.ImportFrom) and node.module]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
