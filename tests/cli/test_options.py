@@ -1,7 +1,6 @@
 """Errors say which argument they are about, and the command line names its option from that."""
 
 import ast
-import inspect
 import pickle
 import re
 from pathlib import Path
@@ -87,8 +86,7 @@ def test_parameters_without_an_option_keep_their_words() -> None:
 
 def test_the_command_line_rewrites_no_sentence() -> None:
     """No pattern of words stands between a message of the library and the terminal."""
-    folder = Path(inspect.getfile(plan)).parent
-    for path in folder.glob("*.py"):
+    for path in (Path(mw.__file__).parent / "cli").rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         assert "re" not in names, path.name
