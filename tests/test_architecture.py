@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,6 +224,29 @@ def test_imports_point_one_way() -> None:
         name = ".".join(relative.parent.parts if is_package else relative.parts)
         wrong += upward_imports(path.read_text(encoding="utf-8"), name, is_package=is_package)
     assert not wrong, "\n".join(wrong)
+
+
+def test_surveys_and_files_are_two_stacks() -> None:
+    """Both stand on designs and tables, and neither knows the other."""
+    surveys, files = {"auditing", "ordering", "planning", "words"}, {"release", "risk"}
+    across = [
+        f"{module} imports {target}"
+        for module, targets in import_graph(package_sources()).items()
+        for target in targets
+        for one, other in ((surveys, files), (files, surveys))
+        if part_of(module) in one and part_of(target) in other
+    ]
+    assert across == []
+
+
+# Modules of one folder, beyond which nobody knows their room.
+MOST_IN_A_FOLDER = 15
+
+
+def test_no_folder_is_crowded() -> None:
+    rooms = Counter(path.parent for path in modules() if path.name != "__init__.py")
+    crowded = {str(room.relative_to(PACKAGE)): count for room, count in rooms.items() if count > MOST_IN_A_FOLDER}
+    assert crowded == {}
 
 
 @pytest.mark.parametrize(

@@ -417,7 +417,7 @@ def test_a_prior_that_is_none_is_refused(prior: Any, message: str) -> None:
 
 def test_a_report_that_is_none_is_refused() -> None:
     sets = mw.audit(mw.designs.local_diversity(["a", "b", "c", "d"], l=2))
-    for report, message in (("a", "a set of categories"), ({"a"}, "sets of 2 to 2"), ({"a", "x"}, "no category")):
+    for report, message in (("a", "a set of categories"), ({"a"}, "sets of 2 to 2"), ({"a", "x"}, "not a category")):
         with pytest.raises(mw.ReportError, match=message):
             sets.posterior(report)
     single = mw.audit(mw.designs.gamma_diagonal(3, epsilon=1))

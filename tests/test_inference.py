@@ -21,7 +21,10 @@ ONE_SIZE = [case for case in CASES if isinstance(case.design, SubsetDesign) and 
 BINOMIAL = [case for case in CASES if case.design.report_count() == 2 or case in ONE_SIZE]
 Z = float(stats.norm.ppf(0.975))
 
+# Of hyperplanes with points that stand for nothing, only the inclusions are counted: the sum is 1 on average.
+CUT = [c for c in CASES if isinstance(c.design, ProjectiveDesign) and c.design.k < c.design.space.points]
 by_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+summing_to_one = pytest.mark.parametrize("case", [c for c in CASES if c not in CUT], ids=lambda case: case.label)
 
 
 def expected_tally(design: Design, population: Any, n: float = 1000) -> mw.Tally:
@@ -114,7 +117,7 @@ class TestIdentities:
             estimate = mw.estimate(expected_tally(case.design, population), method)
             assert estimate.proportions == pytest.approx(population, abs=1e-9)
 
-    @by_case
+    @summing_to_one
     @given(seed=st.integers(0, 2**32))
     def test_linear_estimates_sum_to_one(self, case: Case, seed: int) -> None:
         estimate = mw.estimate(random_tally(case.design, 40, seed))
@@ -134,7 +137,7 @@ class TestIdentities:
         assert estimate.covariance == pytest.approx(estimate.covariance.T)
         assert np.sqrt(np.diagonal(estimate.covariance)) == pytest.approx(estimate.standard_errors)
 
-    @by_case
+    @summing_to_one
     def test_the_total_of_linear_estimates_has_no_variance(self, case: Case) -> None:
         estimate = mw.estimate(expected_tally(case.design, case.populations["even"]))
         assert estimate.contrast([1] * case.design.k).standard_error == pytest.approx(0, abs=1e-6)
