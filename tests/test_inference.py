@@ -14,6 +14,7 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell.designs import Design, SubsetDesign
+from maskwell.designs.kinds.projective import ProjectiveDesign
 from tests.evidence.cases import CASES, Case
 
 METHODS = ("linear", "moments")
