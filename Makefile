@@ -25,6 +25,7 @@ evidence: .venv/.ready-dev system  ## run the long simulations at full size and 
 
 bench: .venv/.ready-dev .venv-peers/.ready  ## measure speed and memory beside peers and write docs/performance.md (ONLY=part)
 	PYTHONPATH=. .venv/bin/python -m bench $(ONLY)
+	$(if $(ONLY),,PYTHONPATH=. .venv/bin/python -m bench.peer_bugs)
 
 clean:  ## remove the environments, the caches and the demo's output
 	rm -rf .venv .venv-peers maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -55,4 +56,6 @@ system:
 .venv-peers/.ready: .venv-peers/.created bench/peers/requirements.txt
 	@echo "Setting up .venv-peers (once, a minute or two) ..."
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers/requirements.txt
+	@# An older version beside the newest, for a mistake that the newest no longer makes.
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target .venv-peers/pure-ldp-1.1.1 pure-ldp==1.1.1
 	@touch $@
