@@ -30,6 +30,7 @@ LAYERS = (
     {"demo", "engines", "views"},
     {"published"},
     {"release"},
+    {"rounds"},
     {"risk", "planning", "words"},
     {"auditing"},
     {"inference", "ordering"},

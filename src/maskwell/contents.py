@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, microdata, planning, release, risk
+from maskwell import collect, designs, microdata, planning, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -81,6 +81,7 @@ __all__ = [
     "microdata",
     "release",
     "risk",
+    "rounds",
     "MaskwellError",
     "DataError",
     "DemandError",

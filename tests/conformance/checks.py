@@ -159,10 +159,15 @@ def check_covariance(design: mw.Design) -> None:
             assert np.abs(n * covariance - enumerated).max() <= allowed
             # Compared as variances: the root of a variance near 0 magnifies round-off.
             assert np.abs(n * found.standard_errors**2 - np.diag(enumerated)).max() <= allowed
-            # A projective design with points to spare counts inclusions: proportions sum to 1 on average only.
-            spare = isinstance(design, mw.designs.ProjectiveDesign) and design.space.points > design.k
-            if method == "linear" and not spare:
+            if method == "linear" and not _counts_inclusions(design):
                 assert np.abs(n * covariance.sum(axis=0)).max() <= allowed * design.k, "proportions sum to 1"
+
+
+def _counts_inclusions(design: mw.Design) -> bool:
+    """Independent bits, and a projective design with points to spare: proportions sum to 1 on average only."""
+    if isinstance(design, mw.designs.ProjectiveDesign):
+        return design.space.points > design.k
+    return isinstance(design, mw.designs.BitsDesign | mw.designs.LayeredBits)
 
 
 def check_added_variance(design: mw.Design) -> None:

@@ -8,6 +8,9 @@ from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.designs.kinds.product import ProductDesign, product
 from maskwell.designs.kinds.projective import ProjectiveDesign
 from maskwell.designs.kinds.subsets import SubsetDesign
+from maskwell.designs.layered.base import LayeredDesign
+from maskwell.designs.layered.bits import BitsDesign, LayeredBits
+from maskwell.designs.layered.tables import LayeredTables
 from maskwell.designs.named.binary import crosswise, forced_response, kuk, unrelated_question, warner
 from maskwell.designs.named.block import block
 from maskwell.designs.named.conditional import conditional, independent
@@ -27,12 +30,16 @@ from maskwell.designs.registry import DESIGNS, Entry
 
 __all__ = [
     "DESIGNS",
+    "BitsDesign",
     "BlockDesign",
     "BlockEntry",
     "ConditionalDesign",
     "Design",
     "Embedding",
     "Entry",
+    "LayeredBits",
+    "LayeredDesign",
+    "LayeredTables",
     "MatrixDesign",
     "ProductDesign",
     "ProjectiveDesign",

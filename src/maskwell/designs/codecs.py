@@ -154,14 +154,7 @@ class SetCodec(Codec):
         return np.frombuffer(raw, np.uint8).reshape(len(rows), width).copy()
 
     def pack(self, report: Any) -> Packed:
-        if not isinstance(report, _LISTED) and not self.single:
-            raise ReportError(
-                f"report must be a set of categories; got {report!r}. Pass for example {{{report!r}}}.",
-                parameter="report",
-            )
-        members = frozenset(report if isinstance(report, _LISTED) else [report])
-        if not members <= set(self.categories):
-            raise ReportError(f"report {report!r} holds something that is not a category of the design.")
+        members = self._members(report)
         sizes = [row.size for row in self.channel.rows]
         if len(members) not in sizes:
             raise ReportError(
@@ -172,6 +165,17 @@ class SetCodec(Codec):
             return self.pack_rows(np.array([self.categories.index(next(iter(members)))]))
         bits = np.array([[c in members for c in self.categories]], np.uint8)
         return np.packbits(bits, axis=1, bitorder="little")
+
+    def _members(self, report: Any) -> frozenset[Any]:
+        if not isinstance(report, _LISTED) and not self.single:
+            raise ReportError(
+                f"report must be a set of categories; got {report!r}. Pass for example {{{report!r}}}.",
+                parameter="report",
+            )
+        members = frozenset(report if isinstance(report, _LISTED) else [report])
+        if not members <= set(self.categories):
+            raise ReportError(f"report {report!r} holds something that is not a category of the design.")
+        return members
 
     @cached_property
     def _size_index(self) -> NDArray[np.int64]:

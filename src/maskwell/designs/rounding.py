@@ -104,7 +104,7 @@ def integer_matrix(matrix: Exact) -> tuple[Exact, int]:
         exact = _common_denominator(simple)
         if exact is not None and _no_row_worse(exact[0], matrix):
             return exact
-    rounded = _out_of_total(matrix)
+    rounded = table_out_of_total(matrix)
     if not _no_row_worse(rounded, matrix):
         raise DesignError("P cannot be given in integers out of 2^64 without raising a row's parity; pass fractions.")
     return rounded, TOTAL
@@ -126,7 +126,7 @@ def _no_row_worse(integers: Exact, matrix: Exact) -> bool:
     return same_zeros and all(row_parity(a) <= row_parity(b) for a, b in zip(integers, matrix, strict=True))
 
 
-def _out_of_total(matrix: Exact) -> Exact:
+def table_out_of_total(matrix: Exact) -> Exact:
     """Round to integers that sum to 2^64 by column, each row kept between bounds of no larger ratio."""
     low, high = _row_bounds(matrix)
     weights = np.empty(matrix.shape, object)

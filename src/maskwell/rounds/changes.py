@@ -1,0 +1,155 @@
+r"""How proportions changed between two rounds, with the noise that both rounds share.
+
+With :math:`L_1, L_2` one person's scores in the two rounds, the change is the mean of :math:`L_2 - L_1`. Who answers
+the same in both rounds has the same permanent report, whose noise is in both scores and cancels in part:
+
+.. math:: n\,\mathrm{Cov}(\hat p_1, \hat p_2) = \sum_x \pi_{xx}\, E[m m' \mid x] + \sum_{x \ne y} \pi_{xy}\, e_x e_y'
+   - p_1 p_2'
+
+where :math:`\pi` has the shares of people by both answers and m is the mean score of a permanent report. Reports row by
+row about the same people show that covariance themselves; from two tallies it needs π, or the least that it can be.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.layered.base import require_layers
+from maskwell.errors import EstimationError
+from maskwell.frames import Backend, data_frame
+from maskwell.inference.intervals.closed_form import level_of_each, normal_quantile
+from maskwell.inference.linear import LinearEstimate
+from maskwell.inference.methods import as_tally, estimate
+from maskwell.plain_text import visible_lines
+from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
+from maskwell.tables.labels import text_of
+
+_SUM_TOLERANCE = 1e-9
+_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Estimated differences, second round less first; ``basis`` says what their variances rest on.
+
+    ``covariance`` is None where only variances are known.
+    """
+
+    categories: tuple[Any, ...]
+    differences: Vector
+    variances: Vector
+    covariance: Matrix | None
+    basis: str
+    n: int
+
+    @property
+    def standard_errors(self) -> Vector:
+        """Square roots of the variances."""
+        return np.sqrt(np.maximum(self.variances, 0.0))
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Matrix:
+        """Wald limits by category; simultaneous ones hold for all together (Bonferroni)."""
+        each = level_of_each(level, len(self.categories) if simultaneous else 1)
+        margin = normal_quantile(each) * self.standard_errors
+        return np.stack([self.differences - margin, self.differences + margin], axis=1)
+
+    def summary(self, level: float = 0.95) -> str:
+        """The changes in plain text, the largest ones where there are many."""
+        k, limits, errors = len(self.categories), self.interval(level), self.standard_errors
+        listed = range(k) if k <= _ROWS else np.argsort(-np.abs(self.differences), kind="stable")[:_ROWS]
+        labels = [text_of(self.categories[j]) for j in listed]
+        width = max(8, *map(len, labels))
+        lines = [f"change between two rounds of {self.n:,} reports, {self.basis}", ""]
+        lines.append(f"{'category':{width}}    change  std.error  {100 * level:g} % interval")
+        for label, j in zip(labels, listed, strict=True):
+            low, high = limits[j]
+            lines.append(f"{label:{width}}  {self.differences[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
+        if k > _ROWS:
+            lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all")
+        return visible_lines(lines)
+
+    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
+        """A data frame: category, change, standard error, and limits of an interval."""
+        lower, upper = self.interval(level).T
+        figures = {"change": self.differences, "standard_error": self.standard_errors, "lower": lower, "upper": upper}
+        return data_frame({"category": [str(c) for c in self.categories], **figures}, backend)
+
+
+def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None, same_people: bool = True) -> Change:
+    """The change of every proportion from the first round to the second.
+
+    Give the reports of both rounds, row by row about the same people, where they are known; the covariance is then that
+    of the pairs, whatever people did. From two tallies of the same people, ``joint[x, y]`` is the share who answered x
+    and then y, where it is known or supposed (``numpy.diag(p)``: nobody changed); without it variances are for the
+    population in which the rounds share least, and intervals are wide enough for any. ``same_people=False`` is for
+    rounds of different people, chosen independently.
+    """
+    if first.design != second.design:
+        raise EstimationError("both rounds must be of one design; estimate rounds of different designs apart.")
+    design = require_layers(first.design)
+    if isinstance(first, Reports) and isinstance(second, Reports) and same_people and joint is None:
+        return _of_pairs(first, second)
+    parts = [estimate(as_tally(given)) for given in (first, second)]
+    before, after = parts
+    assert isinstance(before, LinearEstimate)
+    assert isinstance(after, LinearEstimate)
+    if before.tally.squares is not None or after.tally.squares is not None:
+        raise EstimationError("changes are estimated from unweighted reports; give the reports of the same people.")
+    differences, variances = after.proportions - before.proportions, before.variances + after.variances
+    n = min(before.n, after.n)
+    about: dict[str, Any] = {"categories": design.categories, "differences": differences, "n": n}
+    if not same_people:
+        covariance = before.covariance + after.covariance
+        return Change(**about, variances=variances, covariance=covariance, basis="of different people")
+    if before.n != after.n:
+        raise EstimationError(
+            f"rounds of the same people have as many reports; got {before.n:,} and {after.n:,}. Give the reports row "
+            "by row, with missing ones, or say same_people=False."
+        )
+    p, q = before.moment_points[0], after.moment_points[0]
+    if joint is None:
+        # Shared permanent reports only make rounds more alike; nobody may have one.
+        least = variances + 2 * p * q / n
+        return Change(**about, variances=least, covariance=None, basis="of the same people, whoever changed")
+    shares = _shares(joint, design.k)
+    between = (design.shared_moment(shares) - np.outer(shares.sum(axis=1), shares.sum(axis=0))) / n
+    covariance = before.covariance + after.covariance - between - between.T
+    about["basis"] = "of the same people, as the joint shares say"
+    return Change(**about, variances=np.diagonal(covariance).copy(), covariance=covariance)
+
+
+def _of_pairs(first: Reports, second: Reports) -> Change:
+    if len(first) != len(second):
+        raise EstimationError(
+            f"reports must be row by row about the same people; got {len(first):,} and {len(second):,} rows. Tally "
+            "them apart where people cannot be told."
+        )
+    present = np.ones(len(first), np.bool_)
+    for reports in (first, second):
+        if reports.missing is not None:
+            present &= ~reports.missing
+    n = int(present.sum())
+    if n < 2:
+        raise EstimationError("a change needs the reports of two people or more in both rounds.")
+    scores = first.design.scores("linear")
+    differences = scores.rows(second.packed[present]) - scores.rows(first.packed[present])
+    mean = differences.mean(axis=0)
+    centred = differences - mean
+    covariance: Matrix = centred.T @ centred / (n - 1) / n
+    variances = np.diagonal(covariance).copy()
+    return Change(first.design.categories, mean, variances, covariance, "of the same people, row by row", n)
+
+
+def _shares(joint: Any, k: int) -> Matrix:
+    shares = np.asarray(joint, np.float64)
+    if shares.shape != (k, k) or not np.isfinite(shares).all() or shares.min() < 0:
+        raise EstimationError(f"joint must be {k} by {k} shares, none below 0.", parameter="joint")
+    if not math.isclose(shares.sum(), 1, abs_tol=_SUM_TOLERANCE):
+        raise EstimationError(f"joint must sum to 1; it sums to {shares.sum():.6g}.", parameter="joint")
+    return shares

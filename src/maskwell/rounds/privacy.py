@@ -1,0 +1,87 @@
+"""What repeated collection tells about one person, exactly: in one round, in all, and if the answer changes."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from maskwell.designs import LayeredDesign
+from maskwell.designs.layered.base import RoundsParity, require_layers
+from maskwell.errors import DesignError
+from maskwell.exact import log_above
+from maskwell.plain_text import visible_lines
+from maskwell.planning.variance_lines import respondents
+
+
+@dataclass(frozen=True)
+class RoundsPrivacy:
+    """Of ``rounds`` rounds in which a person gives up to ``values`` different answers.
+
+    Answers of one person that change at the same rounds are compared. *That* an answer changed is protected by the
+    instantaneous layer alone: a new permanent report shows the more, the more rounds there are before and after it.
+    """
+
+    design: LayeredDesign
+    rounds: int
+    values: int
+
+    @cached_property
+    def of_one_answer(self) -> RoundsParity:
+        """The parity of all rounds together while the answer stays the same."""
+        return self.design.parity_of_rounds(self.rounds)
+
+    def exact_parity(self) -> Fraction:
+        """The parity of all rounds together: a permanent report for each answer, masked apart, so they multiply.
+
+        Exact for one answer; for several it is that of the most rounds that each can have, a bound.
+        """
+        most = self.rounds - self.values + 1  # every other answer takes one round at least
+        return self.design.parity_of_rounds(most).value ** self.values
+
+    @property
+    def epsilon(self) -> float:
+        """The logarithm of the parity, rounded up."""
+        return log_above(self.exact_parity())
+
+    @property
+    def limit(self) -> float:
+        """The ε that no number of rounds exceeds with so many answers."""
+        return log_above(self.design.longitudinal_parity() ** self.values)
+
+    @property
+    def without_memory(self) -> float:
+        """The ε if each round were masked afresh, with no permanent report."""
+        return log_above(Fraction(self.design.exact_parity()) ** self.rounds)
+
+    def summary(self) -> str:
+        """The figures in plain text."""
+        answers = "one answer" if self.values == 1 else f"up to {self.values:,} different answers"
+        return visible_lines(
+            [
+                f"{self.rounds:,} rounds of {self.design.title} with {answers}",
+                f"one round          epsilon {self.design.epsilon:.6g}",
+                f"all rounds         epsilon {self.epsilon:.6g}",
+                f"however many       epsilon {self.limit:.6g}",
+                f"without memory     epsilon {self.without_memory:.6g}",
+                "that an answer changed can show: only answers that change at the same rounds are compared",
+            ]
+        )
+
+
+def privacy(design: LayeredDesign, rounds: int, values: int | None = None) -> RoundsPrivacy:
+    """What ``rounds`` rounds tell; ``values`` is how many different answers a person gives, by default as many as can
+    be.
+
+    >>> from maskwell.rounds import rappor
+    >>> found = privacy(rappor(8, f=0.5, p=0.5, q=0.75), rounds=1000, values=1)
+    >>> round(found.epsilon, 4), round(found.without_memory)
+    (2.1972, 537)
+    """
+    layered, count = require_layers(design), respondents(rounds)
+    most = min(layered.k, count)
+    given = most if values is None else respondents(values)
+    if given > most:
+        raise DesignError(
+            f"values must be at most {most:,}: a person gives one answer a round, of {layered.k:,}; got {values}.",
+            parameter="values",
+        )
+    return RoundsPrivacy(layered, count, given)
