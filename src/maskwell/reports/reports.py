@@ -67,9 +67,12 @@ class Reports(Batch):
         write_reports(path, self.design, [self])
 
     @staticmethod
-    def read(path: str | PathLike[str]) -> Reports:
-        """Read a file of reports and check that its design can have produced each one."""
-        design, batches = read_reports(path, Reports)
+    def read(path: str | PathLike[str], column: str | None = None) -> Reports:
+        """Read a file of reports and check that its design can have produced each one.
+
+        ``column`` says which one, where a file holds several masked columns.
+        """
+        design, batches = read_reports(path, Reports, column)
         parts = list(batches)
         return Reports.concatenate(parts) if parts else Reports(design, design.sampler.empty(0))
 
