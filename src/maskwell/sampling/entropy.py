@@ -156,6 +156,17 @@ def _check_question(question: object) -> None:
         )
 
 
+def check_key(key: object) -> bytes:
+    """The key, if it is one."""
+    if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
+        raise DataError(
+            f"key must be bytes, at least {_MIN_KEY_BYTES} of them; use os.urandom(32) and keep it secret: "
+            "whoever holds it can recover the true values.",
+            parameter="key",
+        )
+    return key
+
+
 class KeyedStream:
     """Words that depend on (key, context, id, truth) alone: the keystream of AES-256-CTR, a counter block per record.
 
@@ -166,13 +177,7 @@ class KeyedStream:
     randomness = "keyed"
 
     def __init__(self, key: object, context: str, ids: object, n: int) -> None:
-        if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
-            raise DataError(
-                f"key must be bytes, at least {_MIN_KEY_BYTES} of them; use os.urandom(32) and keep it secret: "
-                "whoever holds it can recover the true values.",
-                parameter="key",
-            )
-        derived = hmac.digest(key, b"maskwell keyed 1 " + context.encode(), "sha512")
+        derived = hmac.digest(check_key(key), b"maskwell keyed 1 " + context.encode(), "sha512")
         self._key = derived[:32]
         self._id_blocks = id_blocks(ids, n, derived[32:])
 

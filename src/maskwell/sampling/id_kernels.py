@@ -34,6 +34,36 @@ def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
 
 
 @njit(nogil=True, cache=True)
+def mark_in_pages(ids: Array, keys: Array, slots: Array, pages: Array, used: int, left: Array) -> Any:
+    """Mark ids in pages of bits, one page for 2^20 neighbouring numbers, and count those that were marked before.
+
+    ``keys`` and ``slots`` are an open hash table of the pages in use. Ids whose page there is no room for go to
+    ``left``. Returns the repeats, the pages now in use and how many were left.
+    """
+    repeats, n_left = 0, 0
+    size, held_key, held = np.uint64(len(keys)), np.int64(0), -1
+    for i in range(len(ids)):
+        key = np.int64(ids[i]) >> 20
+        if held < 0 or key != held_key:
+            at = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) % size
+            while slots[at] >= 0 and keys[at] != key:
+                at = (at + np.uint64(1)) % size
+            if slots[at] < 0:
+                if used == len(pages):
+                    left[n_left] = ids[i]
+                    n_left += 1
+                    continue
+                keys[at], slots[at] = key, used
+                used += 1
+            held_key, held = key, slots[at]
+        offset = np.int64(ids[i]) & 0xFFFFF
+        bit = 1 << (offset & 7)
+        repeats += (pages[held, offset >> 3] & bit) != 0
+        pages[held, offset >> 3] |= bit
+    return repeats, used, n_left
+
+
+@njit(nogil=True, cache=True)
 def fill_id_blocks(ids: Array, blocks: Array) -> None:
     """Whole numbers as 64-bit two's complement; bit 95 of the 128-bit block says that a number is negative."""
     for i in range(len(ids)):

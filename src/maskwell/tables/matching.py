@@ -15,8 +15,11 @@ A category of pandas, Polars, Arrow, Stata or SPSS means its label, never the co
 rows and counts, never a cell.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -47,12 +50,15 @@ class Column:
 def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refuse") -> Column:
     """Match values with labels; a missing value is an error unless ``missing="keep"``."""
     check_missing(missing)
-    if isinstance(values, Column):
-        return values
+    return values if isinstance(values, Column) else match_column(values, Matcher(labels), missing)
+
+
+def match_column(values: Any, matcher: Matcher, missing: Missing) -> Column:
+    """The same with a matcher that was made before, for many columns of the same labels."""
     array = _whole_numbers(values)
-    if array is not None and labels == tuple(range(len(labels))):
-        return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, labels))
-    return _matched(_as_arrow(values if array is None else array), labels, missing)
+    if array is not None and matcher.counted:
+        return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, matcher.labels))
+    return _matched(_as_arrow(values if array is None else array), matcher, missing)
 
 
 def check_missing(missing: Any) -> None:
@@ -108,12 +114,12 @@ def _as_arrow(values: Any) -> Any:
     return converted
 
 
-def _matched(array: Any, labels: tuple[Label, ...], missing: Missing) -> Column:
+def _matched(array: Any, matcher: Matcher, missing: Missing) -> Column:
     import pyarrow.compute as pc
 
-    n, found = len(array), Matcher(labels).match(array, "values are")
+    n, found = len(array), matcher.match(array, "values are")
     if found.unknown is not None:
-        raise _unknown(pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py(), n, labels)
+        raise _unknown(pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py(), n, matcher.labels)
     if found.absent is not None and missing == "refuse":
         raise DataError(
             f"values are missing in {pc.sum(found.absent).as_py()} of {n} rows, first in row "
@@ -148,25 +154,38 @@ class Matcher:
 
     labels: tuple[Label, ...]
     na: Sequence[str] = ()
-    _kind: type = field(init=False, repr=False)
-    _spellings: Any = field(init=False, repr=False)
-    _gaps: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         import pyarrow as pa
 
-        kind = type(self.labels[0])
-        spellings = [str(c).lower() if kind is bool else str(c) for c in self.labels]
-        gaps = [*self.na, *([] if "" in self.labels else [""])]
-        object.__setattr__(self, "_kind", kind)
-        object.__setattr__(self, "_spellings", pa.array(spellings, pa.string()))
-        object.__setattr__(self, "_gaps", pa.array(gaps, pa.string()))
-        known = self._spelled(pa.array(self.na, pa.string())).to_pylist()
+        known = self._spelled(pa.array(self.na, pa.string())).to_pylist() if self.na else []
+        spellings = set(self._spellings.to_pylist()) if self.na else ()
         clash = [text for text, spelled in zip(self.na, known, strict=True) if spelled in spellings]
         if clash:
             raise DataError(
                 f"na {clash[0]!r} is a category of the design, so it cannot mean missing as well.", parameter="na"
             )
+
+    @property
+    def _kind(self) -> type:
+        return type(self.labels[0])
+
+    @cached_property
+    def _spellings(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array([str(c).lower() if self._kind is bool else str(c) for c in self.labels], pa.string())
+
+    @cached_property
+    def _gaps(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array([*self.na, *([] if "" in self.labels else [""])], pa.string())
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether the labels are 0, 1, … k-1, so that a number is its own position."""
+        return self.labels == tuple(range(len(self.labels)))
 
     def match(self, array: Any, what: str) -> Matched:
         """The label of each cell. An error about the column's type begins with ``what``, such as "values are"."""

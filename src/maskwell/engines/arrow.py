@@ -1,0 +1,86 @@
+"""Arrow in memory: tables and batches at once, a reader of record batches as it is read.
+
+A reader can be read once only, so each batch is masked once, and secure masking needs no key. Ids that repeat across
+batches are found, in bounded memory; where a reader is not read to its end, only among those that were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from maskwell.engines.contract import Counting, Masking, Tallies
+from maskwell.errors import DataError
+from maskwell.sampling.seen_ids import SeenIds
+
+ROWS = 1 << 18
+"""Rows of a table that are masked at a time."""
+
+
+def accepts(source: Any) -> bool:
+    """Whether this is a table, a batch or a reader of Arrow."""
+    import pyarrow as pa
+
+    return isinstance(source, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
+
+
+def mask(source: Any, masking: Masking) -> Any:
+    """The same kind of thing, masked."""
+    import pyarrow as pa
+
+    if isinstance(source, pa.RecordBatchReader):
+        schema = masking.schema(source.schema)
+        return pa.RecordBatchReader.from_batches(schema, mask_batches(source, masking))
+    table = pa.Table.from_batches(mask_batches(batches(source), masking), masking.schema(source.schema))
+    return table.combine_chunks().to_batches()[0] if isinstance(source, pa.RecordBatch) and len(table) else table
+
+
+def tally(source: Any, counting: Counting) -> Tallies:
+    """The tallies of a source."""
+    return counting.total(map(counting, batches(source)))
+
+
+def batches(source: Any) -> Iterable[Any]:
+    """Record batches of bounded size."""
+    import pyarrow as pa
+
+    if isinstance(source, pa.RecordBatchReader):
+        return source
+    if isinstance(source, pa.RecordBatch):
+        return (source.slice(start, ROWS) for start in range(0, len(source), ROWS))
+    return source.to_batches(max_chunksize=ROWS)
+
+
+def mask_batches(source: Iterable[Any], masking: Masking, seen: SeenIds | None = None) -> Iterator[Any]:
+    """Mask batches in turn, and refuse ids that came before; ``seen`` are those from elsewhere."""
+    known = seen or SeenIds()
+    for batch in source:
+        ids = masking.ids(batch, known.count)
+        if ids is not None:
+            known.add(ids)
+        yield masking(batch, ids)
+    if seen is None:
+        refuse_repeated(known, masking)
+
+
+def refuse_repeated(seen: SeenIds, masking: Masking) -> None:
+    """After the last batch: every id must have come once."""
+    repeated = seen.repeats()
+    if repeated:
+        raise DataError(
+            f"ids must be unique, but {repeated:,} of {seen.count:,} in column {masking.id!r} repeat another: two people "
+            "with one id and one answer would share their report.",
+            parameter="id",
+        )
+
+
+def repeated_ids(source: Any, name: str) -> int:
+    """How many ids of a column repeat another."""
+    from maskwell.engines.contract import require_columns
+    from maskwell.sampling.id_column import read_id_column
+
+    seen = SeenIds()
+    require_columns([name], source.schema.names)
+    for batch in batches(source):
+        seen.add(read_id_column(batch.column(name), name, first_row=seen.count))
+    return seen.repeats()

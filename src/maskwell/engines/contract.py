@@ -1,0 +1,300 @@
+"""The contract that every engine keeps: a record batch of true values in, one of reports out; reports in, tallies out.
+
+Both are plain callables that pickle, so that any engine that can apply a function to record batches can mask and count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+from maskwell.designs import Design
+from maskwell.designs.base import require_design
+from maskwell.engines.secret import Secret
+from maskwell.errors import DataError, ReportError
+from maskwell.plain_text import among
+from maskwell.reports.arrow_columns import arrow_type, from_array, narrowed, to_array
+from maskwell.reports.batch import Batch
+from maskwell.reports.containers import own_metadata
+from maskwell.reports.table_files import TABLE_FORMAT, masked_columns, table_metadata
+from maskwell.reports.tally import Tally
+from maskwell.sampling.entropy import Source
+from maskwell.sampling.id_column import read_id_column
+from maskwell.tables.frames import names_of
+from maskwell.tables.matching import Matcher, Missing, check_missing, match_column
+
+Tallies = dict[str, Tally]
+
+
+class Masking:
+    """Masks record batches: the columns of ``keep`` as they are, then a column of reports for each design.
+
+    With ``key``, ``id`` and ``survey`` a report depends on (key, design, question, id, true value) alone, where the
+    question is ``"survey/column"``: the same in any order, batch, process or engine. Without them every call draws
+    afresh. The id column itself comes out only if ``keep`` names it.
+
+    >>> import pyarrow as pa
+    >>> from maskwell.designs import direct
+    >>> masking = Masking({"habit": direct(["yes", "no"])}, keep=["region"])
+    >>> batch = pa.record_batch({"habit": ["yes", "no"], "region": ["north", "south"], "name": ["A", "B"]})
+    >>> masking(batch).to_pydict()
+    {'region': ['north', 'south'], 'habit': [0, 1]}
+    """
+
+    def __init__(
+        self,
+        designs: Mapping[str, Design],
+        *,
+        id: str | None = None,
+        key: bytes | Secret | None = None,
+        survey: str | None = None,
+        keep: Sequence[str] | str = (),
+        missing: Missing = "refuse",
+        na: Sequence[str] = (),
+        integer_ids: bool = False,
+    ) -> None:
+        self.designs, self.id, self.survey = _checked_designs(designs), id, survey
+        self.keep = names_of(keep, "keep")
+        self.missing, self.na, self.integer_ids = missing, tuple(na), integer_ids
+        self._secret = key if isinstance(key, Secret) or key is None else Secret(key)
+        self._check()
+
+    def _check(self) -> None:
+        check_missing(self.missing)
+        beside = [name for name in self.keep if name in self.designs]
+        if beside:
+            raise DataError(
+                f"keep names {beside[0]!r}, which is masked: its true values would stand beside its reports.",
+                parameter="keep",
+            )
+        given = [self._secret is not None, self.id is not None, self.survey is not None]
+        if any(given[:2]) and not all(given):
+            raise DataError(
+                "key, id and survey go together: pass all three for keyed masking, or leave out key and id.",
+                parameter="key",
+            )
+        if self.survey is not None and (not isinstance(self.survey, str) or not self.survey or "/" in self.survey):
+            raise DataError("survey must be a name without a slash, which separates it from the column's name.")
+        if self.id is not None and self.id in self.designs:
+            raise DataError(f"{self.id!r} is masked, so it cannot be the id of its records too.", parameter="id")
+        for name in self.designs:
+            Source(question=self.question(name)).check()
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a report depends on key, id, question and true value alone."""
+        return self._secret is not None
+
+    def require_keyed(self, engine: str) -> None:
+        """An error unless reports stay the same however often the engine evaluates them."""
+        if not self.keyed:
+            raise DataError(
+                f"{engine} may evaluate a part twice (a view, a retry, an evicted cache, two uses in one query), and "
+                "each time another report of the same answer would be drawn: together they tell more than one. Pass "
+                "id, key and survey, so that the same report comes again; or load the data first.",
+                parameter="key",
+            )
+
+    def question(self, name: str) -> str:
+        """The question that a column asks, as its reports say it."""
+        return name if self.survey is None else f"{self.survey}/{name}"
+
+    @cached_property
+    def needed(self) -> list[str]:
+        """The columns that must be read."""
+        own = [] if self.id is None else [self.id]
+        return list(dict.fromkeys([*self.keep, *self.designs, *own]))
+
+    @cached_property
+    def _matchers(self) -> dict[str, Matcher]:
+        return {name: Matcher(design.categories, self.na) for name, design in self.designs.items()}
+
+    @cached_property
+    def _metadata(self) -> dict[str, str]:
+        drawn = "keyed" if self.keyed else "secure"
+        nothing = {
+            name: Batch(design, design.sampler.empty(0), None, drawn, self.question(name))
+            for name, design in self.designs.items()
+        }
+        return table_metadata(nothing)
+
+    def schema(self, source: Any) -> Any:
+        """What comes out for batches of a schema: it says in its metadata what was masked, and how."""
+        import pyarrow as pa
+
+        require_columns(self.needed, source.names)
+        kept = [pa.field(name, source.field(name).type) for name in self.keep]
+        masked = [pa.field(name, arrow_type(design)) for name, design in self.designs.items()]
+        return pa.schema([*kept, *masked], self._metadata)
+
+    def only(self, name: str) -> Masking:
+        """The same for one column, and nothing kept."""
+        return Masking(
+            {name: self.designs[name]},
+            id=self.id,
+            key=self._secret,
+            survey=self.survey,
+            missing=self.missing,
+            na=self.na,
+            integer_ids=self.integer_ids,
+        )
+
+    def ids(self, batch: Any, first_row: int = 0) -> Any:
+        """The ids of a batch as the key takes them; None without a key."""
+        if self.id is None:
+            return None
+        return read_id_column(batch.column(self.id), self.id, self.integer_ids, first_row)
+
+    def __call__(self, batch: Any, ids: Any = None) -> Any:
+        """The masked batch; ``ids`` may be those of the batch, where they were read before."""
+        import pyarrow as pa
+
+        schema = self.schema(batch.schema)
+        ids = self.ids(batch) if ids is None else ids
+        kept = [batch.column(name) for name in self.keep]
+        return pa.record_batch([*kept, *(self._column(name, batch.column(name), ids) for name in self.designs)], schema)
+
+    def _column(self, name: str, column: Any, ids: Any) -> Any:
+        import pyarrow as pa
+
+        plain = pa.types.is_integer(column.type) and not column.null_count
+        try:
+            values = match_column(column.to_numpy() if plain else column, self._matchers[name], self.missing)
+            (reports,) = self.designs[name].mask_batches(
+                [values],
+                key=None if self._secret is None else self._secret.reveal(),
+                ids=None if ids is None else [ids],
+                question=self.question(name),
+                missing=self.missing,
+            )
+        except DataError as error:
+            raise DataError(f"column {name!r}: {error.message}", error.parameter) from None
+        return to_array(reports)
+
+    def map(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Mask a stream of batches: what ``mapInArrow`` and its like call."""
+        return map(self, batches)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        designs = tuple((name, design.to_json()) for name, design in self.designs.items())
+        return _rebuilt, (designs, self.id, self._secret, self.survey, self.keep, self.missing, self.na, self.integer_ids)
+
+    def __repr__(self) -> str:
+        how = f"keyed by {self.id!r}" if self.keyed else "drawn afresh"
+        return f"<masking of {', '.join(self.designs)}, {how}>"
+
+
+@lru_cache(maxsize=16)
+def _rebuilt(
+    designs: tuple[tuple[str, str], ...],
+    id: str | None,
+    secret: Secret | None,
+    survey: str | None,
+    keep: tuple[str, ...],
+    missing: Missing,
+    na: tuple[str, ...],
+    integer_ids: bool,
+) -> Masking:
+    """A masking that came from another process; one that came before is used again."""
+    return Masking(
+        {name: Design.from_json(text) for name, text in designs},
+        id=id,
+        key=secret,
+        survey=survey,
+        keep=keep,
+        missing=missing,
+        na=na,
+        integer_ids=integer_ids,
+    )
+
+
+class Counting:
+    """Counts record batches of reports: a tally for each masked column.
+
+    >>> import pyarrow as pa
+    >>> from maskwell.designs import direct
+    >>> counting = Counting({"habit": direct(["yes", "no"])})
+    >>> counting(pa.record_batch({"habit": [0, 1, 1]}))["habit"].counts.tolist()
+    [[1, 2, 3]]
+    """
+
+    def __init__(self, designs: Mapping[str, Design], patterns: bool | None = None) -> None:
+        self.designs, self.patterns = _checked_designs(designs), patterns
+
+    def __call__(self, batch: Any) -> Tallies:
+        """The tallies of a batch; an error if a design cannot have produced one of the reports."""
+        require_columns(list(self.designs), batch.schema.names)
+        said = self._said(own_metadata(batch.schema.metadata))
+        return {
+            name: Tally.of(from_array(none, narrowed(batch.column(name), none.design, name), 0), None, self.patterns)
+            for name, none in said.items()
+        }
+
+    def _said(self, metadata: dict[str, str]) -> dict[str, Batch]:
+        """For each column no reports, but how they were drawn, as far as the batch says so."""
+        if metadata.get("maskwell") != TABLE_FORMAT:
+            return {name: self.nothing(name) for name in self.designs}
+        said = _said_of(metadata["maskwell.columns"])
+        for name, design in self.designs.items():
+            if name in said and said[name].design != design:
+                raise ReportError(
+                    f"column {name!r} was masked by another design ({said[name].design.title}) than the one given "
+                    f"({design.title})."
+                )
+        return {name: said.get(name, self.nothing(name)) for name in self.designs}
+
+    def nothing(self, name: str) -> Batch:
+        """No reports of a column."""
+        design = self.designs[name]
+        return Batch(design, design.sampler.empty(0), randomness="unknown")
+
+    def total(self, parts: Iterable[Tallies]) -> Tallies:
+        """The tallies of all parts together; one part is in memory at a time."""
+        total: Tallies | None = None
+        for part in parts:
+            total = part if total is None else merged([total, part])
+        return total or {name: Tally.of(self.nothing(name), None, self.patterns) for name in self.designs}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _recounting, (tuple((name, design.to_json()) for name, design in self.designs.items()), self.patterns)
+
+
+@lru_cache(maxsize=16)
+def _recounting(designs: tuple[tuple[str, str], ...], patterns: bool | None) -> Counting:
+    return Counting({name: Design.from_json(text) for name, text in designs}, patterns)
+
+
+@lru_cache(maxsize=16)
+def _said_of(columns: str) -> dict[str, Batch]:
+    return masked_columns({"maskwell.columns": columns}, "the batch", Batch)
+
+
+def merged(parts: Sequence[Tallies]) -> Tallies:
+    """The tallies of several parts, column by column."""
+    return {name: Tally.merge([part[name] for part in parts]) for name in parts[0]}
+
+
+def require_columns(names: Sequence[str], available: Sequence[str]) -> None:
+    """An error unless each of these columns is there once."""
+    for name in names:
+        if list(available).count(name) != 1:
+            how = "no" if name not in available else "more than one"
+            raise DataError(f"the source has {how} column {name!r}; {among(name, list(available), quoted=True)}.")
+
+
+def _checked_designs(designs: Any) -> dict[str, Design]:
+    if not isinstance(designs, Mapping) or not designs or not all(isinstance(name, str) for name in designs):
+        raise DataError(
+            f"designs must be a mapping from columns to designs, such as {{'habit': design}}; got "
+            f"{type(designs).__name__}.",
+            parameter="designs",
+        )
+    for name, design in designs.items():
+        require_design(design)
+        if design.variables:
+            raise DataError(
+                f"the design of {name!r} is one of several variables; give each column a design of its own.",
+                parameter="designs",
+            )
+    return dict(designs)

@@ -1,0 +1,140 @@
+"""DuckDB: a relation that masks as it is read, and a function for SQL."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from maskwell.designs import Design
+from maskwell.engines import arrow
+from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
+from maskwell.errors import DataError
+from maskwell.reports.arrow_columns import arrow_type
+from maskwell.tables.matching import Missing
+
+
+def accepts(source: Any) -> bool:
+    """Whether this is a relation of DuckDB."""
+    return type(source).__name__ == "DuckDBPyRelation"
+
+
+def mask(source: Any, masking: Masking) -> Any:
+    """A relation that reads and masks the source whenever it is read itself.
+
+    It belongs to a connection of its own: DuckDB cannot read one result of a connection inside another. To join it with
+    tables, read it there as a reader (``to_arrow_reader``), or use :func:`duckdb_function` in SQL.
+    """
+    import duckdb
+
+    masking.require_keyed("a relation")
+    require_columns(masking.needed, source.columns)
+    return duckdb.connect().from_arrow(_Masked(source, masking))
+
+
+class _Masked:
+    """A source of Arrow streams, one for each reading."""
+
+    def __init__(self, relation: Any, masking: Masking) -> None:
+        self._relation = relation.select(*map(_quoted, masking.needed))
+        self._masking = masking
+        self._schema = masking.schema(self._relation.limit(0).to_arrow_table().schema)
+        self._lock = threading.Lock()
+        self._running: _Reading | None = None
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._schema, self._masked()).__arrow_c_stream__(requested_schema)
+
+    def _masked(self) -> Iterator[Any]:
+        """A connection has one open result. A second reading at the same time therefore waits for no one: it has the
+        first one's remaining batches fetched into memory, where they would be lost otherwise.
+        """
+        with self._lock:
+            if self._running is not None:
+                self._running.fetch_all()
+            reading = self._running = _Reading(self._relation.to_arrow_reader(arrow.ROWS))
+        while True:
+            with self._lock:
+                batch = reading.next()
+                if batch is None and self._running is reading:
+                    self._running = None
+            if batch is None:
+                return
+            yield self._masking(batch)
+
+
+class _Reading:
+    def __init__(self, reader: Any) -> None:
+        self._reader, self._fetched = iter(reader), deque[Any]()
+
+    def next(self) -> Any:
+        return self._fetched.popleft() if self._fetched else next(self._reader, None)
+
+    def fetch_all(self) -> None:
+        self._fetched.extend(self._reader)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def tally(source: Any, counting: Counting) -> Tallies:
+    """The tallies of a relation, batch by batch."""
+    require_columns(list(counting.designs), source.columns)
+    needed = source.select(*map(_quoted, counting.designs))
+    return counting.total(map(counting, needed.to_arrow_reader(arrow.ROWS)))
+
+
+def repeated_ids(source: Any, name: str) -> int:
+    """How many ids of a column repeat another, counted by DuckDB."""
+    require_columns([name], source.columns)
+    return int(source.aggregate(f"count(*) - count(distinct {_quoted(name)})").fetchone()[0])
+
+
+def duckdb_function(
+    connection: Any,
+    name: str,
+    design: Design,
+    *,
+    key: bytes,
+    survey: str,
+    column: str,
+    id_type: str = "BIGINT",
+    value_type: str = "VARCHAR",
+    missing: Missing = "refuse",
+) -> None:
+    """Make ``name(id, value)`` a function of SQL on a connection: the report of a record.
+
+    ``column`` is the question, as the column's name is elsewhere. The function is keyed, so DuckDB may evaluate it as
+    often and as early as it likes: in views, for constants, or twice in one query.
+    """
+    import pyarrow as pa
+
+    if key is None:
+        raise DataError("key is needed: SQL evaluates a function as often as it likes, and each draw would tell more.")
+    masking = Masking({column: design}, id="id", key=key, survey=survey, missing=missing)
+
+    def report(ids: Any, values: Any) -> Any:
+        batch = pa.record_batch([_one(ids), _one(values)], names=["id", column])
+        return masking(batch, masking.ids(batch)).column(column)
+
+    connection.create_function(
+        name, report, [id_type, value_type], _sql_type(design), type="arrow", null_handling="special"
+    )
+
+
+def _one(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _sql_type(design: Design) -> str:
+    import pyarrow as pa
+
+    kind = arrow_type(design)
+    names = {pa.uint8(): "UTINYINT", pa.uint16(): "USMALLINT", pa.uint32(): "UINTEGER", pa.uint64(): "UBIGINT"}
+    return names.get(kind, "BLOB")

@@ -1,0 +1,32 @@
+"""A key that no text shows: neither a plan, nor a log, nor an error quotes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwell.sampling.entropy import check_key
+
+
+class Secret:
+    """Holds a key. It goes to other processes where it is pickled, and nowhere else."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, key: object) -> None:
+        self._bytes = check_key(key)
+
+    def reveal(self) -> bytes:
+        """The key itself."""
+        return self._bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Secret, (self._bytes,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._bytes == self._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    def __repr__(self) -> str:
+        return "<secret key>"
