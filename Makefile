@@ -31,7 +31,7 @@ clean:  ## remove the environments, the caches and the demo's output
 	rm -rf .venv .venv-peers maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Chromium, PostgreSQL, Node.js and libfaketime, which the tests drive; nothing happens where they are there.
+# Chromium, PostgreSQL, Node.js, Java and libfaketime, which the tests drive; nothing happens where they are there.
 system:
 	@"$(PYTHON)" tools/system_parts.py
 

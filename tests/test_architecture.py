@@ -58,6 +58,7 @@ DEPTH["maskwell"] = 0
 
 HEAVY = {
     "altair",
+    "duckdb",
     "fastapi",
     "httpx",
     "numba",
@@ -65,6 +66,7 @@ HEAVY = {
     "polars",
     "pyarrow",
     "pyreadstat",
+    "pyspark",
     "rich",
     "scipy.optimize",
     "scipy.stats",

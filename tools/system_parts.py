@@ -1,4 +1,4 @@
-"""Install the programs that the tests drive and pip cannot bring: a browser, a database server, Node.js, a false clock.
+"""Install the programs that the tests drive and pip cannot bring: browser, database server, Node.js, Java, false clock.
 
 `make test` runs this before the tests. What is already there is left alone; what is missing is installed
 where a Debian package manager and the right to use it are there; otherwise it says what to install and fails.
@@ -35,6 +35,7 @@ def chromium() -> str | None:
 def missing() -> dict[str, list[str]]:
     """What is not there, and the Debian packages that bring it."""
     parts = {
+        "Java": (shutil.which("java"), ["openjdk-17-jre-headless"]),
         "Chromium": (chromium(), ["chromium"]),
         "libfaketime": (faketime(), ["libfaketime"]),
         "PostgreSQL": (postgres_programs(), ["postgresql"]),

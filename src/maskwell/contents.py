@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, microdata, planning, release, risk, rounds
+from maskwell import collect, designs, engines, microdata, planning, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -78,6 +78,7 @@ __all__ = [
     "plan",
     "planning",
     "collect",
+    "engines",
     "microdata",
     "release",
     "risk",

@@ -40,15 +40,15 @@ def tally(source: Any, counting: Counting) -> Tallies:
     return counting.total(map(counting, batches(source)))
 
 
-def batches(source: Any) -> Iterable[Any]:
+def batches(source: Any) -> Iterator[Any]:
     """Record batches of bounded size."""
     import pyarrow as pa
 
     if isinstance(source, pa.RecordBatchReader):
-        return source
+        return iter(source)
     if isinstance(source, pa.RecordBatch):
         return (source.slice(start, ROWS) for start in range(0, len(source), ROWS))
-    return source.to_batches(max_chunksize=ROWS)
+    return iter(source.to_batches(max_chunksize=ROWS))
 
 
 def mask_batches(source: Iterable[Any], masking: Masking, seen: SeenIds | None = None) -> Iterator[Any]:
@@ -68,8 +68,8 @@ def refuse_repeated(seen: SeenIds, masking: Masking) -> None:
     repeated = seen.repeats()
     if repeated:
         raise DataError(
-            f"ids must be unique, but {repeated:,} of {seen.count:,} in column {masking.id!r} repeat another: two people "
-            "with one id and one answer would share their report.",
+            f"ids must be unique, but {repeated:,} of {seen.count:,} in column {masking.id!r} repeat another: two "
+            "people with one id and one answer would share their report.",
             parameter="id",
         )
 

@@ -74,7 +74,7 @@ class Masking:
                 "key, id and survey go together: pass all three for keyed masking, or leave out key and id.",
                 parameter="key",
             )
-        if self.survey is not None and (not isinstance(self.survey, str) or not self.survey or "/" in self.survey):
+        if self.survey is not None and (not self.survey or "/" in self.survey):
             raise DataError("survey must be a name without a slash, which separates it from the column's name.")
         if self.id is not None and self.id in self.designs:
             raise DataError(f"{self.id!r} is masked, so it cannot be the id of its records too.", parameter="id")
@@ -178,7 +178,16 @@ class Masking:
 
     def __reduce__(self) -> tuple[Any, ...]:
         designs = tuple((name, design.to_json()) for name, design in self.designs.items())
-        return _rebuilt, (designs, self.id, self._secret, self.survey, self.keep, self.missing, self.na, self.integer_ids)
+        return _rebuilt, (
+            designs,
+            self.id,
+            self._secret,
+            self.survey,
+            self.keep,
+            self.missing,
+            self.na,
+            self.integer_ids,
+        )
 
     def __repr__(self) -> str:
         how = f"keyed by {self.id!r}" if self.keyed else "drawn afresh"
@@ -236,13 +245,18 @@ class Counting:
         if metadata.get("maskwell") != TABLE_FORMAT:
             return {name: self.nothing(name) for name in self.designs}
         said = _said_of(metadata["maskwell.columns"])
-        for name, design in self.designs.items():
-            if name in said and said[name].design != design:
-                raise ReportError(
-                    f"column {name!r} was masked by another design ({said[name].design.title}) than the one given "
-                    f"({design.title})."
-                )
+        for name in self.designs:
+            if name in said:
+                self.require_same(name, said[name].design)
         return {name: said.get(name, self.nothing(name)) for name in self.designs}
+
+    def require_same(self, name: str, design: Design) -> None:
+        """An error if a column was masked by another design than it is to be counted by."""
+        if design != self.designs[name]:
+            raise ReportError(
+                f"column {name!r} was masked by another design ({design.title}, {design.fingerprint[:12]}) than the "
+                f"one given ({self.designs[name].title}, {self.designs[name].fingerprint[:12]})."
+            )
 
     def nothing(self, name: str) -> Batch:
         """No reports of a column."""

@@ -74,7 +74,7 @@ def _engine(source: Any) -> Any:
         if engine.accepts(source):
             return engine
     raise DataError(
-        f"source must be a path, a table, batch or reader of Arrow, a Polars frame, a DuckDB relation or a Spark frame; "
-        f"got {type(source).__name__}. A pandas frame is passed as pyarrow.Table.from_pandas(frame).",
+        "source must be a path, a table, batch or reader of Arrow, a Polars frame, a DuckDB relation or a Spark "
+        f"frame; got {type(source).__name__}. A pandas frame is passed as pyarrow.Table.from_pandas(frame).",
         parameter="source",
     )

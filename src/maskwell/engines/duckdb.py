@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maskwell.designs import Design
@@ -37,9 +37,10 @@ class _Masked:
     """A source of Arrow streams, one for each reading."""
 
     def __init__(self, relation: Any, masking: Masking) -> None:
-        self._relation = relation.select(*map(_quoted, masking.needed))
+        self._relation = relation
         self._masking = masking
-        self._schema = masking.schema(self._relation.limit(0).to_arrow_table().schema)
+        empty = relation.project(", ".join(map(_quoted, masking.needed))).limit(0)
+        self._schema = masking.schema(empty.to_arrow_table().schema)
         self._lock = threading.Lock()
         self._running: _Reading | None = None
 
@@ -49,13 +50,12 @@ class _Masked:
         return pa.RecordBatchReader.from_batches(self._schema, self._masked()).__arrow_c_stream__(requested_schema)
 
     def _masked(self) -> Iterator[Any]:
-        """A connection has one open result. A second reading at the same time therefore waits for no one: it has the
-        first one's remaining batches fetched into memory, where they would be lost otherwise.
-        """
+        # A connection has one open result. A second reading at the same time would cut the first one off, so what
+        # remains of that is fetched into memory before.
         with self._lock:
             if self._running is not None:
                 self._running.fetch_all()
-            reading = self._running = _Reading(self._relation.to_arrow_reader(arrow.ROWS))
+            reading = self._running = _Reading(_whole(self._relation, self._masking.needed))
         while True:
             with self._lock:
                 batch = reading.next()
@@ -67,14 +67,41 @@ class _Masked:
 
 
 class _Reading:
-    def __init__(self, reader: Any) -> None:
-        self._reader, self._fetched = iter(reader), deque[Any]()
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches, self._fetched = batches, deque[Any]()
 
     def next(self) -> Any:
-        return self._fetched.popleft() if self._fetched else next(self._reader, None)
+        return self._fetched.popleft() if self._fetched else next(self._batches, None)
 
     def fetch_all(self) -> None:
-        self._fetched.extend(self._reader)
+        self._fetched.extend(self._batches)
+
+
+def _whole(relation: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Batches of some columns, all of them or an error.
+
+    A reader whose connection runs another query ends early and says nothing, so a last row is added that must come.
+    """
+    import pyarrow.compute as pc
+
+    listed = ", ".join(map(_quoted, columns))
+    nothing = ", ".join(f"any_value({_quoted(name)})" for name in columns)
+    last = relation.limit(0).aggregate(f"{nothing}, true")
+    reader = relation.project(f"{listed}, false").union(last).to_arrow_reader(arrow.ROWS)
+    ended = False
+    for batch in reader:
+        is_last = batch.column(len(columns))
+        batch = batch.select(range(len(columns)))
+        if pc.any(is_last).as_py():
+            ended = True
+            batch = batch.filter(pc.invert(is_last))
+        if len(batch):
+            yield batch.rename_columns(list(columns))
+    if not ended:
+        raise DataError(
+            "the relation was cut off: its connection ran another query while it was being read. Finish reading first, "
+            "or run the other query on connection.cursor()."
+        )
 
 
 def _quoted(name: str) -> str:
@@ -84,8 +111,7 @@ def _quoted(name: str) -> str:
 def tally(source: Any, counting: Counting) -> Tallies:
     """The tallies of a relation, batch by batch."""
     require_columns(list(counting.designs), source.columns)
-    needed = source.select(*map(_quoted, counting.designs))
-    return counting.total(map(counting, needed.to_arrow_reader(arrow.ROWS)))
+    return counting.total(map(counting, _whole(source, list(counting.designs))))
 
 
 def repeated_ids(source: Any, name: str) -> int:

@@ -31,7 +31,7 @@ def _expression(masking: Masking, name: str) -> Any:
     import polars as pl
     import pyarrow as pa
 
-    kind = pl.from_arrow(pa.array([], arrow_type(masking.designs[name]))).dtype
+    kind = pl.Series(pa.array([], arrow_type(masking.designs[name]))).dtype
 
     def reports(columns: Sequence[Any]) -> Any:
         batch = pa.record_batch([_plain(column) for column in columns], names=masking.needed)

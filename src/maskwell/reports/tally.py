@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, ReportError
+from maskwell.input_files import read_whole
 from maskwell.plain_text import visible_html
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports
 from maskwell.reports.randomness import is_simulated, joined_randomness
+from maskwell.reports.tally_storage import SUFFIX, read_tally, tally_text
 from maskwell.sampling.samplers import Packed
+from maskwell.whole_files import complete_file
 
 if TYPE_CHECKING:
     from maskwell.designs.base import Design
@@ -101,10 +105,58 @@ class Tally:
         return Tally(design, shaped, int(total) if whole else total, kept_patterns=kept)
 
     @staticmethod
-    def read(path: str | PathLike[str], patterns: bool | None = None) -> Tally:
-        """The tally of a file of reports, read in batches."""
-        design, batches = read_reports(path, Batch)
+    def read(path: str | PathLike[str], patterns: bool | None = None, column: str | None = None) -> Tally:
+        """The tally of a file of reports, read in batches; or a tally that ``write`` has stored as .json.
+
+        ``column`` says which one, where a file holds several masked columns.
+        """
+        if Path(path).suffix.lower() == SUFFIX:
+            try:
+                return Tally.from_json(read_whole(path, ReportError), f"{Path(path).name!r}")
+            except OSError as error:
+                raise ReportError(f"{Path(path).name!r} cannot be read: {error.strerror or error}.") from None
+        design, batches = read_reports(path, Batch, column)
         return Tally.stream(design, batches, patterns)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Store the tally as a .json file with its design and a checksum, whole or not at all."""
+        if Path(path).suffix.lower() != SUFFIX:
+            raise ReportError(f"a tally is stored as {SUFFIX}; got {Path(path).name!r}.")
+        try:
+            with complete_file(path) as file:
+                file.write(self.to_json().encode())
+        except OSError as error:
+            raise ReportError(f"{Path(path).name!r} could not be written: {error.strerror or error}.") from None
+
+    def to_json(self) -> str:
+        """The tally as text, complete, with its design and a checksum."""
+        return tally_text(self)
+
+    @staticmethod
+    def from_json(text: str | bytes, what: str = "tally") -> Tally:
+        """Read a tally back; one that was changed, or that its design cannot have given, is an error."""
+        members = read_tally(text, what)
+        kept = members.pop("patterns")
+        tally = Tally(**members, kept_patterns=None if kept is None else Patterns(*kept))
+        if not tally._is_possible():
+            raise ReportError(f"{what} holds counts that {tally.design.title} cannot have given.")
+        return tally
+
+    def _is_possible(self) -> bool:
+        """Whether the counts fit the number of reports, the patterns, and the design."""
+        design, kept, whole = self.design, self.kept_patterns, self.squares is None
+        sizes = self.counts[..., -1] if self.counts.ndim > 1 else self.counts
+        if (whole and sizes.sum() != self.n) or (self.counts.ndim > 1 and (self.counts > sizes[:, None]).any()):
+            return False
+        if self.counts.ndim == 1 and design.sampler.empty(0).ndim == 1:
+            return design.codec.first_impossible(design.pack_rows(np.flatnonzero(self.counts))) < 0
+        if kept is None:
+            return not design.keeps_patterns or not self.n
+        if len(kept.packed) and design.codec.first_impossible(kept.packed) >= 0:
+            return False
+        again = _merged([kept]) if len(kept.packed) else kept
+        same = np.array_equal(again.packed, kept.packed)
+        return same and (not whole or np.array_equal(_exact_count(design, kept.packed, kept.counts), self.counts))
 
     @staticmethod
     def stream(design: Design, batches: Iterable[Batch], patterns: bool | None = None) -> Tally:

@@ -114,7 +114,7 @@ def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> 
 
     with _unreadable(name):
         if parquet:
-            file = pq.ParquetFile(source)
+            file = pq.ParquetFile(source, pre_buffer=False)
             schema, total = file.schema_arrow, file.metadata.num_rows
             raw = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
         else:

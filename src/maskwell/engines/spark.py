@@ -1,0 +1,120 @@
+"""Spark: ``mapInArrow`` masks in the workers, and tallies are combined there; needs ``maskwell[spark]`` and Java.
+
+The workers need Maskwell too. The key travels to them in the pickled function, as all of a task's code does; it is in
+no plan, log or event of Spark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
+from maskwell.reports.arrow_columns import arrow_type
+from maskwell.reports.tally import Tally
+
+_MERGED_BY_DRIVER = 32
+_TALLIES = "column string, tally string"
+
+
+def accepts(source: Any) -> bool:
+    """Whether this is a frame of Spark, classic or by Spark Connect."""
+    kind = type(source)
+    return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
+
+
+def mask(source: Any, masking: Masking) -> Any:
+    """A frame of masked columns, evaluated when Spark likes."""
+    from pyspark.sql.types import StructField, StructType
+
+    masking.require_keyed("Spark")
+    require_columns(masking.needed, source.columns)
+    kept = [source.schema[name] for name in masking.keep]
+    reports = [StructField(name, _spark_type(design)) for name, design in masking.designs.items()]
+    return source.select(*map(_quoted, masking.needed)).mapInArrow(_masker(masking), StructType([*kept, *reports]))
+
+
+def _masker(masking: Masking) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def mask_partition(batches: Iterable[Any]) -> Iterator[Any]:
+        return (_widened(masking(batch)) for batch in batches)
+
+    return mask_partition
+
+
+def _widened(batch: Any) -> Any:
+    """Spark has no unsigned numbers and no bytes of fixed width."""
+    import pyarrow as pa
+
+    return batch.cast(pa.schema([pa.field(field.name, _wide(field.type)) for field in batch.schema]))
+
+
+def _wide(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
+    if not pa.types.is_unsigned_integer(kind):
+        return kind
+    return {8: pa.int16(), 16: pa.int32()}.get(kind.bit_width, pa.int64())
+
+
+def _spark_type(design: Any) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(_wide(arrow_type(design)))
+
+
+def tally(source: Any, counting: Counting) -> Tallies:
+    """The tallies of a frame: one row of counts for each partition and column, merged in workers where there are many.
+
+    Spark takes the result of one attempt of a task, so that no retry is counted twice.
+    """
+    require_columns(list(counting.designs), source.columns)
+    counted = source.select(*map(_quoted, counting.designs)).mapInArrow(_counter(counting), _TALLIES)
+    parts = counted.rdd.getNumPartitions() if hasattr(counted, "rdd") else 1
+    if parts > _MERGED_BY_DRIVER:
+        counted = counted.repartition(math.isqrt(parts)).mapInArrow(_merger(), _TALLIES)
+    found = _by_column((row["column"], row["tally"]) for row in counted.toLocalIterator())
+    return {name: found[name] if name in found else Tally.of(counting.nothing(name)) for name in counting.designs}
+
+
+def _counter(counting: Counting) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def count_partition(batches: Iterable[Any]) -> Iterator[Any]:
+        yield _rows(counting.total(map(counting, batches)))
+
+    return count_partition
+
+
+def _merger() -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def merge_partition(batches: Iterable[Any]) -> Iterator[Any]:
+        pairs = (pair for batch in batches for pair in zip(*batch.to_pydict().values(), strict=True))
+        yield _rows(_by_column(pairs))
+
+    return merge_partition
+
+
+def _rows(tallies: Tallies) -> Any:
+    import pyarrow as pa
+
+    texts = [tally.to_json() for tally in tallies.values()]
+    return pa.record_batch([pa.array(list(tallies), pa.string()), pa.array(texts, pa.string())], ["column", "tally"])
+
+
+def _by_column(pairs: Iterable[tuple[str, str]]) -> Tallies:
+    total: Tallies = {}
+    for name, text in pairs:
+        part = Tally.from_json(text)
+        total[name] = Tally.merge([total[name], part]) if name in total else part
+    return total
+
+
+def repeated_ids(source: Any, name: str) -> int:
+    """How many ids of a column repeat another, counted by Spark."""
+    require_columns([name], source.columns)
+    ids = source.select(_quoted(name))
+    return int(ids.count() - ids.distinct().count())
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
