@@ -4,11 +4,14 @@
 PYTHON ?= python3
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Everything but the reduced simulations, which test mathematics rather than what is installed.
+FRESH_TESTS = --ignore tests/test_evidence.py
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test evidence bench clean system
+.PHONY: help demo test test-oldest test-newest evidence bench clean system
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 demo: .venv/.ready  ## mask and estimate two sensitive variables, and release a file
 	@.venv/bin/maskwell demo
@@ -20,6 +23,12 @@ test: .venv/.ready-dev system  ## lint, type-check and test, as continuous integ
 	@# One thread of linear algebra per process: two processes with two each would wait for one another.
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
 
+test-oldest: .venv-oldest/.ready system  ## test with the oldest versions that pyproject.toml allows
+	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 $(FRESH_TESTS)
+
+test-newest: .venv-newest/.ready system  ## test with the newest versions that pip finds
+	OPENBLAS_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 $(FRESH_TESTS)
+
 evidence: .venv/.ready-dev system  ## run the long simulations at full size and write docs/evidence/
 	MASKWELL_EVIDENCE=1 PYTHONPATH=. .venv/bin/python -m tests.evidence
 
@@ -28,7 +37,7 @@ bench: .venv/.ready-dev .venv-peers/.ready  ## measure speed and memory beside p
 	$(if $(ONLY),,PYTHONPATH=. .venv/bin/python -m bench.peer_bugs)
 
 clean:  ## remove the environments, the caches and the demo's output
-	rm -rf .venv .venv-peers maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers .venv-oldest .venv-newest maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Chromium, PostgreSQL, Node.js, Java and libfaketime, which the tests drive; nothing happens where they are there.
@@ -36,7 +45,7 @@ system:
 	@"$(PYTHON)" tools/system_parts.py
 
 # A stamp is touched only after its recipe succeeded, so an interrupted set-up starts again from a clean folder.
-.venv/.created .venv-peers/.created:
+.venv/.created .venv-peers/.created .venv-oldest/.created:
 	@command -v "$(PYTHON)" >/dev/null || { echo "make: PYTHON=$(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit("make: PYTHON=$(PYTHON) is Python %d.%d, but Maskwell needs 3.11 or newer; name one: make PYTHON=/path/to/python" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@"$(PYTHON)" -m venv --clear $(@D)
@@ -59,3 +68,15 @@ system:
 	@# An older version beside the newest, for a mistake that the newest no longer makes.
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target .venv-peers/pure-ldp-1.1.1 pure-ldp==1.1.1
 	@touch $@
+
+.venv-oldest/.ready: .venv-oldest/.created pyproject.toml constraints-oldest.txt
+	@echo "Setting up .venv-oldest (once, a minute or two) ..."
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable '.[dev]'
+	@touch $@
+
+# What is newest changes by the day, so that this one is made anew each time.
+.PHONY: .venv-newest/.ready
+.venv-newest/.ready:
+	@echo "Setting up .venv-newest (a minute or two) ..."
+	@"$(PYTHON)" -m venv --clear .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench.frame import Bench, Goal, Measured, Row, Work
+from bench.frame import Bench, Goal, Row, Work
 
 TITLE = "Masking and counting beside other programs"
 ABOUT = (
@@ -18,26 +18,32 @@ PEERS = {
     "OpenDP": "bench.peers.opendp",
     "diffprivlib": "bench.peers.diffprivlib",
 }
-# What is masked: a design of ours, k, our records, and the records of each peer that has it. A peer gets as many as it
-# masks in some tenths of a second: it has no fixed cost worth spreading over more.
-CASES = (
-    ("gamma_diagonal", "kary", 2, 10_000_000, {"diffprivlib": 20_000}),
-    ("gamma_diagonal", "kary", 10, 10_000_000, {"multi-freq-ldpy": 300_000}),
-    (
-        "gamma_diagonal",
-        "kary",
-        100,
-        10_000_000,
-        {"multi-freq-ldpy": 300_000, "pure-ldp": 300_000, "OpenDP": 5_000},
-    ),
-    ("gamma_diagonal", "kary", 1000, 10_000_000, {"multi-freq-ldpy": 200_000}),
-    ("minimax", "subsets", 10, 10_000_000, {"multi-freq-ldpy": 150_000}),
-    ("minimax", "subsets", 100, 5_000_000, {"multi-freq-ldpy": 100_000}),
-    ("minimax", "subsets", 1000, 1_000_000, {"multi-freq-ldpy": 10_000}),
-    ("projective", "subsets", 100, 10_000_000, {"multi-freq-ldpy": 100_000}),
-    ("projective", "subsets", 1000, 10_000_000, {"multi-freq-ldpy": 10_000}),
-    ("optimized_unary", "unary", 1000, 1_000_000, {"multi-freq-ldpy": 20_000, "pure-ldp": 10_000, "OpenDP": 1_000}),
+# Our designs: what peers call them, k, and our records.
+DESIGNS = (
+    ("gamma_diagonal", "kary", 2, 10_000_000),
+    ("gamma_diagonal", "kary", 10, 10_000_000),
+    ("gamma_diagonal", "kary", 100, 10_000_000),
+    ("gamma_diagonal", "kary", 1000, 10_000_000),
+    ("minimax", "subsets", 10, 10_000_000),
+    ("minimax", "subsets", 100, 5_000_000),
+    ("minimax", "subsets", 1000, 1_000_000),
+    ("projective", "subsets", 10, 10_000_000),
+    ("projective", "subsets", 100, 10_000_000),
+    ("projective", "subsets", 1000, 10_000_000),
+    ("optimized_unary", "unary", 1000, 1_000_000),
 )
+# What each peer has, and as many records as it masks in some tenths of a second: it has no fixed cost worth spreading
+# over more.
+PEER_RECORDS = {
+    ("kary", 2): {"diffprivlib": 20_000},
+    ("kary", 10): {"multi-freq-ldpy": 300_000},
+    ("kary", 100): {"multi-freq-ldpy": 300_000, "pure-ldp": 300_000, "OpenDP": 5_000},
+    ("kary", 1000): {"multi-freq-ldpy": 200_000},
+    ("subsets", 10): {"multi-freq-ldpy": 150_000},
+    ("subsets", 100): {"multi-freq-ldpy": 50_000},
+    ("subsets", 1000): {"multi-freq-ldpy": 5_000},
+    ("unary", 1000): {"multi-freq-ldpy": 10_000, "pure-ldp": 5_000, "OpenDP": 500},
+}
 GOALS = {
     ("gamma_diagonal", "mask"): 100,
     ("gamma_diagonal", "tally"): 100,
@@ -51,19 +57,17 @@ GOALS = {
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """A row for each design, k, stage and peer."""
-    for design, work, k, n, peers in CASES:
-        works = {
-            "ours": Work("bench.ours:mask_and_count", {"design": design, "k": k, "n": n // 10 if bench.quick else n})
-        }
+    """A row for each design, k, peer and stage. Every round runs all of them, so that all have as many rounds."""
+    works = {}
+    for design, _, k, n in DESIGNS:
+        arguments = {"design": design, "k": k, "n": n // 10 if bench.quick else n}
+        works[f"{design} {k}"] = Work("bench.ours:mask_and_count", arguments)
+    for (work, k), peers in PEER_RECORDS.items():
         for peer, records in peers.items():
-            works[peer] = Work(f"{PEERS[peer]}:{work}", {"k": k, "n": records}, "peers")
-        found = bench.alternate(works)
-        for peer in peers:
-            for stage in found[peer]:
-                yield _row(f"{design}, k = {k}, {stage}", found["ours"][stage], found[peer][stage], peer, design, stage)
-
-
-def _row(what: str, ours: Measured, theirs: Measured, peer: str, design: str, stage: str) -> Row:
-    goal = Goal(at_least=GOALS[design, stage]) if peer == "multi-freq-ldpy" else None
-    return ours.rate_row(what, theirs, peer, goal)
+            works[f"{peer} {work} {k}"] = Work(f"{PEERS[peer]}:{work}", {"k": k, "n": records}, "peers")
+    found = bench.alternate(works)
+    for design, work, k, _ in DESIGNS:
+        for peer in PEER_RECORDS[work, k]:
+            for stage, theirs in found[f"{peer} {work} {k}"].items():
+                goal = Goal(at_least=GOALS[design, stage]) if peer == "multi-freq-ldpy" else None
+                yield found[f"{design} {k}"][stage].rate_row(f"{design}, k = {k}, {stage}", theirs, peer, goal)

@@ -422,3 +422,11 @@ def test_values_of_several_types_are_refused(tmp_path: Path, values: list[Any]) 
             with pytest.raises(mw.DataError, match="no one type can hold"):
                 write(table, tmp_path / f"mixed{suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_views_of_text_are_written(tmp_path: Path, suffix: str) -> None:
+    """As Polars hands them over; compressed as they are, they end the process with an old pyarrow."""
+    table = pa.table({"town": pa.array(["Ulm", None, "Aue"]).cast(pa.string_view())})
+    write(table, tmp_path / f"towns{suffix}")
+    assert read(tmp_path / f"towns{suffix}").table.column("town").to_pylist() == ["Ulm", None, "Aue"]

@@ -22,7 +22,7 @@ def read_columnar(path: Path, suffix: str) -> Microdata:
 
 
 def _without_views(table: Any) -> Any:
-    """Views of text as text: much of Arrow cannot work on them yet."""
+    """Views of text as text: much of Arrow cannot work on them yet, and pyarrow 18 crashes on compressing them."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -41,7 +41,7 @@ def write_columnar(data: Microdata, file: BinaryIO, suffix: str) -> None:
     if suffix in _PARQUET:
         parquet.write_table(table, file)
     else:
-        feather.write_feather(table, file)
+        feather.write_feather(_without_views(table), file)
 
 
 def _noted(table: Any) -> Any:

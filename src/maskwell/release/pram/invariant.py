@@ -247,7 +247,7 @@ def _settle(flow: NDArray[np.float64], rows: list[int], columns: list[int]) -> l
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     k = len(rows)
-    i, j = np.nonzero(flow > 0)
+    i, j = (at.astype(np.int32) for at in np.nonzero(flow > 0))  # what SciPy 1.13 takes as positions
     tree = minimum_spanning_tree(coo_array((flow.max() / flow[i, j], (i, j + k)), shape=(2 * k, 2 * k))).tocoo()
     neighbours: list[set[int]] = [set() for _ in range(2 * k)]
     for a, b in zip(tree.row.tolist(), tree.col.tolist(), strict=True):
