@@ -138,20 +138,38 @@ class TableScores(Scores):
         return np.diagonal(self.matrix), np.array([self.matrix[0, 1], self.matrix[1, 0]])
 
 
-@dataclass(frozen=True)
-class InclusionScores(TableScores):
+class FromInclusions(Scores):
     """Scores of inclusion counts: each category's count is binomial, with chances A for the truth and B for others."""
 
     inclusion: tuple[float, float]
 
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        a, b = self.inclusion
-        ones = np.ones(len(proportions))
-        return b * (1 - b) / (a - b) ** 2 * ones, ((1 - 2 * b) / (a - b)) * ones
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """The number of categories."""
 
-    def binomial(self) -> tuple[Vector, Vector] | None:
-        ones = np.ones(self.matrix.shape[1])
+    def common_line(self) -> tuple[float, float]:
+        a, b = self.inclusion
+        return b * (1 - b) / (a - b) ** 2, (1 - 2 * b) / (a - b)
+
+    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
+        intercept, slope = self.common_line()
+        return np.full(self.k, intercept), np.full(self.k, slope)
+
+    def binomial(self) -> tuple[Vector, Vector]:
+        ones = np.ones(self.k)
         return self.inclusion[0] * ones, self.inclusion[1] * ones
+
+
+@dataclass(frozen=True)
+class InclusionScores(FromInclusions, TableScores):
+    """The same from a table."""
+
+    inclusion: tuple[float, float]
+
+    @property
+    def k(self) -> int:
+        return int(self.matrix.shape[1])
 
 
 def least_squares(matrix: Matrix, method: Method) -> Matrix:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,12 @@ class HyperplaneChannel(Channel):
     def over_points(self, values: Vector) -> Vector:
         """For each hyperplane, the sum of the values of the truths that it holds."""
         return cycle(self.space).sums(np.concatenate([values, np.zeros(self.space.points - self.k)]))
+
+    def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """From counts of the reports: how many hold each truth."""
+        sums = cycle(self.space)
+        whole = np.issubdtype(counts.dtype, np.integer)
+        return (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.k]
 
     def chances(self, proportions: Vector) -> Vector:
         """Of each report, in a population with these proportions."""

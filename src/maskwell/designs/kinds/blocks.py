@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 
 from maskwell.demands import LocalDiversity
 from maskwell.designs import stored
-from maskwell.designs.base import Design, Matrix, Method, Scores
+from maskwell.designs.base import Matrix, Method, Scores
 from maskwell.designs.channels import Channel
 from maskwell.designs.channels.numbers import Exact
 from maskwell.designs.codecs import Codec
+from maskwell.designs.kinds.balanced import BalancedDesign
 from maskwell.designs.kinds.subsets import SubsetDesign
 from maskwell.designs.named.symmetric import direct, local_diversity, minimax
 from maskwell.designs.scores import InclusionScores, TableScores
-from maskwell.errors import DesignError, EstimationError
+from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.samplers import TOTAL, BlockSampler, code_type
 from maskwell.tables.labels import Label, as_labels
@@ -55,7 +56,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BlockDesign(Design):
+class BlockDesign(BalancedDesign):
     """Blocks as bit masks of categories, by size and then value, with their multiplicities; two weights out of 2^64."""
 
     blocks: tuple[int, ...]
@@ -191,9 +192,8 @@ class BlockDesign(Design):
 
     @cached_property
     def channel(self) -> BlockChannel:
-        b, r, pair = self.counts
-        member, other = Fraction(self.inside, r * TOTAL), Fraction(self.outside, (b - r) * TOTAL)
-        return BlockChannel(self.k, self.title, self.members, self.copies, member, other, r - pair)
+        _, r, pair = self.counts
+        return BlockChannel(self.k, self.title, self.members, self.copies, *self.chances, r - pair)
 
     def report_labels(self) -> list[Any]:
         sets = [frozenset(self.categories[j] for j in np.flatnonzero(row).tolist()) for row in self.members]
@@ -212,28 +212,6 @@ class BlockDesign(Design):
     def codec(self) -> Codec:
         return Codec(self.categories, self.report_labels, self.channel, self.members)
 
-    @property
-    def _chances(self) -> tuple[Fraction, Fraction]:
-        """The chance of one block, given a truth that it holds and one that it does not."""
-        return self.channel.member, self.channel.other
-
-    @cached_property
-    def estimable(self) -> bool:
-        """Balanced blocks determine all proportions unless the chances of a block are alike."""
-        return self._chances[0] != self._chances[1]
-
-    def require_estimable(self) -> None:
-        if not self.estimable:
-            raise EstimationError(
-                f"{self.title} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
-            )
-
-    def inclusion_probabilities(self) -> tuple[float, float]:
-        """A and B: the chance that a report holds the true category, and that it holds a given other one."""
-        _, r, pair = self.counts
-        member, other = self._chances
-        return float(r * member), float(pair * member + (r - pair) * other)
-
     def scores(self, method: Method) -> Scores:
         """Of inclusion counts for ``moments``; least squares for ``linear``, the same thing unless embedded."""
         self.require_estimable()
@@ -245,18 +223,9 @@ class BlockDesign(Design):
         return self._least_squares if method == "linear" and self.embedded else self._from_inclusions
 
     @cached_property
-    def _slope(self) -> Fraction:
-        """1 / (A - B)."""
-        _, r, pair = self.counts
-        member, other = self._chances
-        return 1 / ((r - pair) * (member - other))
-
-    @cached_property
     def _from_inclusions(self) -> Matrix:
-        _, r, pair = self.counts
-        member, other = self._chances
-        base = -(pair * member + (r - pair) * other) * self._slope
-        return np.where(self.members.T, float(base + self._slope), float(base))
+        a, b = self.inclusion
+        return np.where(self.members.T, float((1 - b) / (a - b)), float(-b / (a - b)))
 
     @cached_property
     def _least_squares(self) -> Matrix:
@@ -265,8 +234,8 @@ class BlockDesign(Design):
         A block's row of P is p times a constant vector plus d u, u = 1_z - |z|/k. The two parts are orthogonal: the
         first carries the sum of the proportions, and the scores are 1/k + C^+ u / (d p) with C the sum of u u' / p.
         """
-        other = float(self._chances[1])
-        step = float(self._chances[0] - self._chances[1])
+        other = float(self.chances[1])
+        step = float(self.chances[0] - self.chances[1])
         share = self.members.mean(axis=1)
         centred = (self.members - share[:, None]).T
         chance = other + step * share
@@ -283,8 +252,7 @@ class BlockDesign(Design):
             return math.inf
         if self.embedded:
             return float((self.channel.floats.T @ (self._least_squares**2).sum(axis=0)).max()) - 1
-        k, q = self.k, self.block_size
-        return float(q * (k - q) * self._slope**2 / k + Fraction(1, k) - 1)
+        return self.variance_from_inclusions()
 
     # Storage.
 

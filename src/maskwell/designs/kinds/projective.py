@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -19,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs import stored
-from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
+from maskwell.designs.base import Matrix, Method, Scores, Vector
 from maskwell.designs.channels.hyperplanes import HyperplaneChannel
 from maskwell.designs.codecs import Codec
-from maskwell.designs.geometry.cycle import cycle
 from maskwell.designs.geometry.space import Space, is_order
-from maskwell.designs.scores import SUM_TOLERANCE
+from maskwell.designs.kinds.balanced import BalancedDesign
+from maskwell.designs.scores import SUM_TOLERANCE, FromInclusions
 from maskwell.designs.set_facts import SetFacts
-from maskwell.errors import DesignError, EstimationError, ReportError
+from maskwell.errors import DesignError, ReportError
 from maskwell.sampling.samplers import TOTAL, HyperplaneSampler, Packed
 from maskwell.tables.labels import Label, as_labels
 
@@ -35,7 +34,7 @@ MOST_POINTS = 1 << 26  # 64 million: sums over hyperplanes are exact up to there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectiveDesign(Design):
+class ProjectiveDesign(BalancedDesign):
     """A hyperplane through the truth with the weight ``inside`` out of 2^64, else one past it."""
 
     q: int
@@ -63,11 +62,13 @@ class ProjectiveDesign(Design):
     def space(self) -> Space:
         return Space(self.q, self.t)
 
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.space.points, self.space.through, self.space.through_two
+
     @cached_property
     def channel(self) -> HyperplaneChannel:
-        r, v = self.space.through, self.space.points
-        member, other = Fraction(self.inside, r * TOTAL), Fraction(self.outside, (v - r) * TOTAL)
-        return HyperplaneChannel(self.k, self.name, self.space, member, other)
+        return HyperplaneChannel(self.k, self.name, self.space, *self.chances)
 
     @cached_property
     def sampler(self) -> HyperplaneSampler:
@@ -112,38 +113,16 @@ class ProjectiveDesign(Design):
 
     def set_facts(self) -> SetFacts:
         sizes = self.channel.set_sizes
-        a, b = self._inclusion
+        a, b = self.inclusion
         return SetFacts(int(sizes.min()), int(sizes.max()), a, b)
 
     # Estimating.
-
-    @property
-    def _inclusion(self) -> tuple[Fraction, Fraction]:
-        r, pair = self.space.through, self.space.through_two
-        return r * self.channel.member, pair * self.channel.member + (r - pair) * self.channel.other
-
-    def inclusion_probabilities(self) -> tuple[float, float]:
-        """A and B: the chance that a report holds the true category, and that it holds a given other one."""
-        a, b = self._inclusion
-        return float(a), float(b)
-
-    @cached_property
-    def estimable(self) -> bool:
-        return self.channel.member != self.channel.other
-
-    def require_estimable(self) -> None:
-        if not self.estimable:
-            raise EstimationError(
-                f"{self.name} reports do not depend on the truth, so nothing can be estimated; use a larger epsilon."
-            )
 
     @cached_property
     def added_variance(self) -> float:
         if not self.estimable:
             return math.inf
-        a, b = self._inclusion
-        truth, other = a * (1 - b) ** 2 + (1 - a) * b**2, b * (1 - b)
-        return float((truth + (self.k - 1) * other) / (a - b) ** 2 - 1)
+        return self.variance_from_inclusions()
 
     def scores(self, method: Method) -> Scores:
         """Of inclusion counts, whatever the method: with every point a category they are the minimax estimator."""
@@ -193,13 +172,11 @@ class HyperplaneCodec(Codec):
         return int(np.argmax(wrong)) if wrong.any() else -1
 
     def inclusions(self, counts: NDArray[Any]) -> NDArray[Any]:
-        sums = cycle(self.channel.space)
-        whole = np.issubdtype(counts.dtype, np.integer)
-        return (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
+        return self.channel.inclusions(counts)
 
 
 @dataclass(frozen=True)
-class HyperplaneScores(Scores):
+class HyperplaneScores(FromInclusions):
     """A category's score is ``(1 - B) / (A - B)`` in reports that hold it and ``-B / (A - B)`` in the others."""
 
     channel: HyperplaneChannel
@@ -212,10 +189,7 @@ class HyperplaneScores(Scores):
 
     def mean(self, counts: NDArray[Any]) -> Vector:
         a, b = self.inclusion
-        sums = cycle(self.channel.space)
-        whole = np.issubdtype(counts.dtype, np.integer)
-        inclusions = (sums.whole_sums(counts) if whole else sums.sums(counts))[: self.channel.k]
-        estimate: Vector = (inclusions / counts.sum() - b) / (a - b)
+        estimate: Vector = (self.channel.inclusions(counts) / counts.sum() - b) / (a - b)
         return estimate
 
     def rows(self, packed: Packed) -> Matrix:
@@ -244,18 +218,9 @@ class HyperplaneScores(Scores):
         intercept, slope = self.common_line()
         return intercept + slope * np.eye(self.channel.k)
 
-    def common_line(self) -> tuple[float, float]:
-        a, b = self.inclusion
-        return b * (1 - b) / (a - b) ** 2, (1 - 2 * b) / (a - b)
+    @property
+    def k(self) -> int:
+        return self.channel.k
 
     def holds_at(self, proportions: Vector) -> bool:
         return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (self.channel.chances(proportions) >= 0).all())
-
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        intercept, slope = self.common_line()
-        ones = np.ones(self.channel.k)
-        return intercept * ones, slope * ones
-
-    def binomial(self) -> tuple[Vector, Vector]:
-        ones = np.ones(self.channel.k)
-        return self.inclusion[0] * ones, self.inclusion[1] * ones
