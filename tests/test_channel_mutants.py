@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell import exact
+from maskwell import null_spaces
 from maskwell.designs import base, codecs
 from maskwell.designs.channels import ProductChannel, SizeRow, SymmetricChannel, TableChannel
 from maskwell.designs.kinds import subsets
@@ -63,14 +63,14 @@ def _top_bit_first(self: Any, report: Any) -> Any:
     return np.packbits(bits, axis=1, bitorder="big")
 
 
-def _never_below_the_pivot(matrix: Any, columns: int | None = None) -> exact.Echelon:
-    """Stops at the first column without a pivot, as if all further ones followed."""
-    found = HONEST_ELIMINATION(matrix, columns)
-    run = next((i for i, column in enumerate(found.pivots) if column != i), len(found.pivots))
-    return found._replace(pivots=found.pivots[:run])
+def _different_columns_alone(matrix: Any) -> Any:
+    """A column that is there twice counts once, as if the second were not there."""
+    rows = list(matrix)
+    columns = list(dict.fromkeys(zip(*rows, strict=True)))
+    return HONEST_NULL_SPACE(list(zip(*columns, strict=True)))
 
 
-HONEST_ELIMINATION = exact.eliminate
+HONEST_NULL_SPACE = null_spaces.null_space
 HONEST_PACK = codecs.SetCodec.pack
 
 
@@ -158,7 +158,9 @@ MUTANTS = {
         test_channels.test_one_report_is_packed_as_it_is_shown,
         tuple,
     ),
-    "rank without the columns after a gap": Mutant(exact, "eliminate", _never_below_the_pivot, _check_rank, tuple),
+    "a null space without columns that are there twice": Mutant(
+        null_spaces, "null_space", _different_columns_alone, _check_rank, tuple
+    ),
     "rounding forgiven where nothing was rounded": Mutant(
         TableChannel, "unit", property(lambda self: Fraction(1, 10)), _check_forgiven_rounding, tuple
     ),

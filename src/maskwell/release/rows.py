@@ -25,7 +25,10 @@ def settled(table: Any) -> tuple[EncodedTable, bool]:
     """The table as it can be read twice, and whether it was lazy: such a one may change its order at every reading."""
     source = encoded(table)
     native, lazy = settle(source.native)
-    return (source if native is source.native else EncodedTable(native)), lazy
+    if native is source.native:
+        return source, lazy
+    # Rows that were lazy may come in another order now; those of a file are where they were, and so are their codes.
+    return EncodedTable(native) if lazy else source.held_by(native), lazy
 
 
 def read_ids(table: Any, ids: Any, n: int) -> list[Any] | None:

@@ -58,6 +58,12 @@ class EncodedTable:
         """The table with row i of each named column taken from row ``rows[name][i]``, which ``native`` then is."""
         return _Moved(self, rows, native)
 
+    def held_by(self, native: Any) -> EncodedTable:
+        """The same columns, with what is known of them, of another object that holds them row by row."""
+        same = EncodedTable(native)
+        same._arrays, same._coded = self._arrays, self._coded
+        return same
+
     def of(self, native: Any) -> EncodedTable:
         """This one, if it is that of a table; otherwise that table's own."""
         return self if self.native is native else EncodedTable(native)
