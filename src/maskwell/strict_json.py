@@ -10,6 +10,7 @@ from maskwell.errors import MaskwellError
 from maskwell.limits import MOST_DOCUMENT_CHARACTERS
 
 _LONGEST_NUMBER = 40
+_NUMBERS = {int, float, bool, type(None)}
 
 
 def read_json(
@@ -90,4 +91,8 @@ def refuse_half_characters(value: Any) -> None:
         elif isinstance(item, dict):
             pending += [*item, *item.values()]
         elif isinstance(item, list):
-            pending += item
+            types = set(map(type, item))
+            if types == {str}:
+                "".join(item).encode()  # two halves side by side are no whole character either
+            elif not types <= _NUMBERS:
+                pending += item

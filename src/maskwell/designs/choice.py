@@ -67,7 +67,8 @@ def why_taken(design: Design) -> str:
     bits = report_bits(design)
     if design.channel.sizes and size == 1:
         return f"At this parity the best sets have one member: reports are single categories of {bits:,} bits."
-    times = f"Single categories would add {single / design.added_variance:.2g} times as much."
+    ratio = float(f"{single / design.added_variance:.2g}")
+    times = f"Single categories would add {ratio:,g} times as much."
     if design.added_variance <= sets * (1 + 1e-9):
         return f"No design of this parity has less worst-case error; a report is {bits:,} bits. {times}"
     more = f"{100 * (design.added_variance / sets - 1):.1f} % more added variance than the best sets"

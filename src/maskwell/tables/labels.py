@@ -30,16 +30,17 @@ def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
     else:
         if isinstance(categories, Sized):
             _refuse_many(len(categories))
-        listed = islice(categories, MOST_CATEGORIES + 1)
-        labels = tuple(c.item() if isinstance(c, np.generic) else c for c in listed)
+        labels = tuple(islice(categories, MOST_CATEGORIES + 1))
         _refuse_many(len(labels))
+        if not set(map(type, labels)) <= KINDS.keys():  # a million plain ones are passed in milliseconds
+            labels = tuple(c.item() if isinstance(c, np.generic) else c for c in labels)
     if len(labels) < 2:
         raise DesignError(
             f"categories must name at least 2 categories; got {len(labels)}. With one category there is nothing to "
             "ask.",
             parameter="categories",
         )
-    types = {type(label) for label in labels}
+    types = set(map(type, labels))
     if len(types) != 1 or not types <= set(KINDS):
         names = ", ".join(sorted(t.__name__ for t in types))
         raise DesignError(

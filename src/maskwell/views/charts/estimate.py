@@ -70,7 +70,7 @@ def top_chart(top: Top, title: str = "The most frequent categories") -> Any:
     """An Altair chart of ``estimate.top(n)``: a dot per estimate, and limits that hold for all categories together."""
     import altair as alt
 
-    design, named = top.design, f"estimate with {100 * top.level:g} % limits for all categories together"
+    design, named = top.design, f"estimate with {level_words(top.level, simultaneous=True)}"
     panel = _panel(_rows(top.estimate, top.limits, None, top.positions), named, 1)
     heading = alt.TitleParams(
         title,
