@@ -48,6 +48,7 @@ LAYERS = (
         "null_spaces",
         "plain_json",
         "plain_text",
+        "results",
         "strict_json",
         "whole_files",
     },

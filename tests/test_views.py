@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import maskwell as mw
+from maskwell.results.numbers import decimals_for
 from maskwell.views import chart, compare, save_chart
 from maskwell.views.pages.layout import Facts, Figure, Section, Table, Text, page
 from maskwell.views.terminal.intervals import whisker
-from maskwell.views.wording import decimals_for, privacy_words
+from maskwell.views.wording import privacy_words
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
 FEW = ["red", "green", "blue"]

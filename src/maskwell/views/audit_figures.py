@@ -11,8 +11,8 @@ from maskwell.designs import BlockDesign
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError
 from maskwell.ordering import improve
+from maskwell.results.numbers import figure, limit, percent, share
 from maskwell.views.charts.breach_regions import EXAMPLE, at_most
-from maskwell.views.wording import percent
 
 _DIGITS_OF_A_FRACTION = 41
 _SAME_BITS = 1e-9
@@ -36,27 +36,12 @@ def findings(audit: Audit) -> dict[str, list[Finding]]:
     }
 
 
-def figure(value: float) -> str:
-    """A figure with six digits.
-
-    >>> figure(2.718281828), figure(math.inf)
-    ('2.71828', 'unbounded')
-    """
-    return f"{value:.6g}" if math.isfinite(value) else "unbounded"
-
-
 def fraction_words(value: Fraction | float) -> str:
     """An exact fraction, cut where it is long."""
     if not isinstance(value, Fraction):
         return "unbounded"
     text = str(value)
     return text if len(text) <= _DIGITS_OF_A_FRACTION else f"{text[: _DIGITS_OF_A_FRACTION - 1]}…"
-
-
-def chance(value: float) -> str:
-    """A probability with four digits, and never a rounded 0 or 1."""
-    text = f"{value:.4g}"
-    return f"almost {text}" if text in ("0", "1") and value != float(text) else text
 
 
 def cost(added_variance: float, k: int) -> float:
@@ -73,8 +58,8 @@ def _bounds(audit: Audit) -> list[Finding]:
     verdict = {None: "", True: "it holds, exactly", False: "IT DOES NOT HOLD"}[audit.demand_holds]
     high = audit.breach_region.upper(EXAMPLE)
     return [
-        Finding("parity", figure(audit.parity), "no report multiplies anybody's odds by more than this"),
-        Finding("epsilon", figure(audit.epsilon), "its logarithm, rounded up: local differential privacy"),
+        Finding("parity", limit(audit.exact_parity), "no report multiplies anybody's odds by more than this"),
+        Finding("epsilon", limit(audit.epsilon), "its logarithm, rounded up: local differential privacy"),
         Finding(
             "exact parity",
             fraction_words(audit.exact_parity),
@@ -93,19 +78,25 @@ def _leakage(audit: Audit) -> list[Finding]:
     blind = max(audit.prior) if audit.prior else 1 / audit.design.k
     who = "who knows the prior that was given" if audit.prior else "who knows nothing"
     bounds = audit.mutual_information_bounds
-    doubt = "" if bounds.upper - bounds.lower <= _SAME_BITS else f", between {bounds.lower:.4g} and {bounds.upper:.4g}"
+    doubt = (
+        ""
+        if bounds.upper - bounds.lower <= _SAME_BITS
+        else f", between {figure(bounds.lower)} and {figure(bounds.upper)}"
+    )
     diversity = str(audit.diversity) if audit.diversity else "none"
     return [
-        Finding("proof of the truth", chance(float(audit.exposure)), "chance of a report that proves the true answer"),
+        Finding("proof of the truth", figure(float(audit.exposure)), "chance of a report that proves the true answer"),
         Finding(
-            "right guesses", chance(audit.guess_probability), f"by somebody {who}; without the report {chance(blind)}"
+            "right guesses", figure(audit.guess_probability), f"by somebody {who}; without the report {figure(blind)}"
         ),
-        Finding("largest posterior", chance(audit.largest_posterior), "the most that any report makes of any answer"),
+        Finding("largest posterior", figure(audit.largest_posterior), "the most that any report makes of any answer"),
         Finding(
-            "information", f"{audit.mutual_information:.4g} bits", f"of {_entropy(audit):.4g} in the answer{doubt}"
+            "information",
+            f"{figure(audit.mutual_information)} bits",
+            f"of {figure(_entropy(audit))} in the answer{doubt}",
         ),
-        Finding("capacity", f"{audit.capacity:.4g} bits", "the same for the population that it tells most about"),
-        Finding("ruled out", chance(audit.size_leakage), "average share of the answers that a report rules out"),
+        Finding("capacity", f"{figure(audit.capacity)} bits", "the same for the population that it tells most about"),
+        Finding("ruled out", figure(audit.size_leakage), "average share of the answers that a report rules out"),
         Finding("diversity", diversity, "answers that every report leaves possible and equally likely to a stranger"),
         Finding("L1 distance", figure(audit.l1), "between the two most different columns, 2 at most"),
         Finding("average security", figure(audit.average_security), "the least φ that holds; no protection by itself"),
@@ -114,12 +105,14 @@ def _leakage(audit: Audit) -> list[Finding]:
 
 def _precision(audit: Audit) -> list[Finding]:
     value = audit.design.worth
-    times = f"ask {1 / value:.4g} times as many people as directly" if value else "single categories are not estimable"
+    times = (
+        f"ask {figure(1 / value)} times as many people as directly" if value else "single categories are not estimable"
+    )
     admissible = "yes" if audit.admissible else "NO"
     why = audit.why_not or "no design of the same parity serves every analysis better"
     rows = [
         Finding("added variance", figure(audit.added_variance), "what masking adds to n times the total variance"),
-        Finding("worth of a report", f"{value:.4g}", f"in direct answers, categories equally common: {times}"),
+        Finding("worth of a report", figure(value), f"in direct answers, categories equally common: {times}"),
         Finding(
             "one false report", figure(audit.report_influence), "respondents that it can add to a category's estimate"
         ),
@@ -149,7 +142,7 @@ def _price_of_blocks(design: Design) -> list[Finding]:
     return [
         Finding(
             "price of blocks",
-            f"{100 * (price.ratio - 1):.3g} %",
+            share(price.ratio - 1),
             f"more added variance than sets of the best size, {price.best_size}: {points}blocks of {price.block_size}",
         )
     ]

@@ -17,8 +17,8 @@ from maskwell.errors import DesignError
 from maskwell.ordering import Domination, dominates
 from maskwell.ordering.size_rules import SizeTransition
 from maskwell.planning import Match, match_added_variance
+from maskwell.results.numbers import figure, limit
 from maskwell.tables.labels import shown
-from maskwell.views.audit_figures import chance
 
 _SAME = 1e-9
 _MOST_CELLS = 2_000
@@ -68,16 +68,16 @@ class Comparison:
             )
         limits = [self.audits[name].parity for name in (better, worse)]
         if limits[1] > limits[0] * (1 + _SAME):
-            reach = f"by a factor of {limits[1]:.4g}" if math.isfinite(limits[1]) else "without limit"
+            reach = f"by a factor of {limit(limits[1])}" if math.isfinite(limits[1]) else "without limit"
             return (
-                f"a report of {worse} can shift odds {reach}, one of {better} by {limits[0]:.4g} at most, and no "
+                f"a report of {worse} can shift odds {reach}, one of {better} by {limit(limits[0])} at most, and no "
                 "second draw raises that"
             )
         witness = found.witness
         assert witness is not None
         return (
-            f"there is a bet with which {worse} earns {witness.value_worse:.4g} and {better} "
-            f"{witness.value_better:.4g} at most"
+            f"there is a bet with which {worse} earns {figure(witness.value_worse)} and {better} "
+            f"{figure(witness.value_better)} at most"
         )
 
     def verdicts(self) -> list[str]:
@@ -87,7 +87,7 @@ class Comparison:
     def _exposures(self) -> list[str]:
         exposing = {name: result for name, result in self.audits.items() if result.exposure}
         sentences = [
-            f"{name} exposes the respondent: with chance {chance(float(result.exposure))} the report proves the true "
+            f"{name} exposes the respondent: with chance {figure(float(result.exposure))} the report proves the true "
             "answer to anyone who sees it."
             for name, result in exposing.items()
         ]
@@ -99,8 +99,8 @@ class Comparison:
             if abs(phi[0] - phi[1]) <= _SAME and (one in exposing) != (other in exposing):
                 worse = one if one in exposing else other
                 sentences.append(
-                    f"{one} and {other} have the same average security, φ = {phi[0]:.4g}, and yet only {worse} exposes "
-                    "the respondent: average security does not see the difference."
+                    f"{one} and {other} have the same average security, φ = {figure(phi[0])}, and yet only {worse} "
+                    "exposes the respondent: average security does not see the difference."
                 )
         return sentences
 
@@ -131,7 +131,7 @@ class Comparison:
             if best and len(best) < of:
                 verb = "has" if values is bounded else "adds"
                 plural = "have" if values is bounded else "add"
-                value = f"{values[best[0]]:.4g}"
+                value = (limit if values is bounded else figure)(values[best[0]])
                 sentences.append(f"Of all, {listed(best)} {_verb(best, verb, plural)} {what}, {value}.")
         return sentences
 
@@ -193,8 +193,8 @@ def _order(comparison: Comparison, one: str, other: str) -> str:
     parities = [comparison.audits[name].parity for name in (better, worse)]
     if parities[0] <= parities[1] * (1 + _SAME) and math.isfinite(parities[0]):
         return (
-            f"{better} should replace {worse}: it is as private (parity {parities[0]:.4g} against {parities[1]:.4g}) "
-            "and serves every analysis at least as well."
+            f"{better} should replace {worse}: it is as private (parity {limit(parities[0])} against "
+            f"{limit(parities[1])}) and serves every analysis at least as well."
         )
     return (
         f"{better} tells more than {worse} for every analysis, and protects less: the reports of {worse} can be drawn "

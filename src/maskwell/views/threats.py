@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from maskwell.auditing import Audit
 from maskwell.planning import repeat
+from maskwell.results.numbers import figure, limit
 
 GUIDE = "docs/threat_model.md"
 
@@ -47,8 +48,8 @@ def _repeated(audit: Audit) -> str:
     return _limited(
         audit.parity,
         lambda: (
-            f"A second fresh report of the same answer raises the parity from {audit.parity:.4g} to "
-            f"{repeat(audit.design, 2).parity:.4g}; keep and repeat the first report instead."
+            f"A second fresh report of the same answer raises the parity from {limit(audit.exact_parity)} to "
+            f"{limit(repeat(audit.design, 2).exact_parity)}; keep and repeat the first report instead."
         ),
         "A second fresh report of the same answer can rule out what the first left possible; repeat the first one.",
     )
@@ -58,8 +59,8 @@ def _pooled(audit: Audit) -> str:
     return _limited(
         audit.epsilon,
         lambda: (
-            f"Whoever pools a person's reports adds their ε: this question takes {audit.epsilon:.4g} of the total, and "
-            "related questions tell about this one."
+            f"Whoever pools a person's reports adds their ε: this question takes {limit(audit.epsilon)} of the "
+            "total, and related questions tell about this one."
         ),
         "Whoever pools a person's reports can rule out more than each of them does; there is no total to state.",
     )
@@ -69,8 +70,8 @@ def _false_report(audit: Audit) -> str:
     return _limited(
         audit.report_influence,
         lambda: (
-            f"One invented report can add up to {audit.report_influence:.3g} respondents to a category; a few false "
-            "reports can move an estimate."
+            f"One invented report can add up to {figure(audit.report_influence)} respondents to a category; a few "
+            "false reports can move an estimate."
         ),
         "Invented reports cannot be told from honest ones.",
     )
@@ -80,8 +81,8 @@ def _side_information(audit: Audit) -> str:
     return _limited(
         audit.parity,
         lambda: (
-            f"Who knows much already stays nearly as sure as before: the factor {audit.parity:.4g} limits what the "
-            "report adds, not what is known from elsewhere."
+            f"Who knows much already stays nearly as sure as before: the factor {limit(audit.exact_parity)} "
+            "limits what the report adds, not what is known from elsewhere."
         ),
         "Who can rule some answers out from elsewhere may learn the truth from one report: the limit is infinite.",
     )

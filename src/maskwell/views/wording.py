@@ -1,39 +1,10 @@
-"""Words and numbers as every view shows them: shares, margins, and what privacy a design gives."""
+"""Words as every view has them: what privacy a design gives, what a report looks like, how sure an interval is."""
 
 import math
 
-from maskwell.designs.base import Design, Matrix
+from maskwell.designs.base import Design
 from maskwell.inference import Estimate
-
-_MINUS = "\N{MINUS SIGN}"
-
-
-def number(value: float, decimals: int) -> str:
-    """A number with a true minus sign and never a negative zero.
-
-    >>> number(-0.004, 2), number(-1.5, 1)
-    ('0.00', '−1.5')
-    """
-    text = f"{value:.{decimals}f}"
-    if float(text) == 0:
-        text = text.removeprefix("-")
-    return text.replace("-", _MINUS)
-
-
-def percent(share: float, decimals: int) -> str:
-    """A share as a percentage.
-
-    >>> percent(0.8543, 1)
-    '85.4 %'
-    """
-    return f"{number(100 * share, decimals)} %"
-
-
-def decimals_for(limits: Matrix) -> int:
-    """How many decimals of a percentage the widths of these intervals justify: two digits of the median half-width."""
-    widths = sorted((limits[:, 1] - limits[:, 0]).tolist())
-    half = 100 * widths[len(widths) // 2] / 2
-    return 2 if half <= 0 else min(max(1 - math.floor(math.log10(half)), 0), 5)
+from maskwell.results.numbers import limit
 
 
 def level_words(level: float, simultaneous: bool = False) -> str:
@@ -45,7 +16,8 @@ def privacy_words(design: Design) -> str:
     """What privacy the design gives, in one line."""
     if math.isfinite(design.epsilon):
         return (
-            f"ε = {design.epsilon:.4g}, so no report moves anyone's odds by more than a factor of {design.parity:.4g}"
+            f"ε = {limit(design.epsilon)}, so no report moves anyone's odds by more than a factor of "
+            f"{limit(design.exact_parity())}"
         )
     diversity = design.diversity()
     if diversity > 1:

@@ -117,8 +117,8 @@ def _interviewer(design: Design) -> Iterator[Sentence]:
         yield say(
             "Never start again for the same person: the factor by which records can shift anybody's odds about an "
             "answer would grow from {once} to {again}.",
-            once=decimal(parity, "parity", "up", 3),
-            again=decimal(parity**2, "parity of a second record", "up", 3),
+            once=decimal(parity, "parity", "up"),
+            again=decimal(parity**2, "parity of a second record", "up"),
         )
     else:
         yield from given_away(design, sets)
@@ -205,5 +205,5 @@ def _all_variables(design: Design, audience: Audience) -> Sentence:
         return belief(parity, "all your records together")
     return say(
         "All records of a person together shift anybody's odds by a factor of {parity} at most.",
-        parity=decimal(parity, "parity", "up", 3),
+        parity=decimal(parity, "parity", "up"),
     )

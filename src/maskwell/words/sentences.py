@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from string import Formatter
-from typing import Any, Literal
+from typing import Any
 
 from maskwell.plain_text import visible
-
-Rounding = Literal["nearest", "up", "down"]
-Exact = Fraction | int | float
+from maskwell.results.numbers import FLOAT_ERROR, Exact, Rounding, rounded, significant
 
 _BASES = tuple(10**power for power in range(2, 19))
 # A count may misstate a chance by an eighth of it.
@@ -23,8 +21,6 @@ _CLOSE = Fraction(1, 8)
 _MOST_CARDS = 1000
 # Off by less than this part of a person, a count is not called approximate.
 _AS_GOOD_AS_EXACT = Fraction(1, 1000)
-# A float such as 0.8 is not quite four fifths; this much is not rounded outward to the next digit.
-_FLOAT_ERROR = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
@@ -83,17 +79,7 @@ def decimal(value: Exact, quantity: str, rounding: Rounding = "nearest", digits:
     >>> decimal(2.71828, "parity", "up", 2).text
     '2.8'
     """
-    exact = Fraction(value)
-    if exact == 0:
-        return Number("0", value, quantity, rounding=rounding)
-    places = digits - 1 - math.floor(math.log10(abs(exact)))
-    scale = Fraction(10) ** places
-    rounded = _round(exact * scale, rounding) / scale
-    if rounded == 1 and rounding == "nearest" and abs(exact - 1) > _FLOAT_ERROR:
-        # What is almost certain is not certain.
-        return decimal(value, quantity, rounding, digits + 1)
-    text = f"{float(rounded):,.{max(places, 0)}f}"
-    return Number(text.rstrip("0").rstrip(".") if "." in text else text, value, quantity, rounding=rounding)
+    return Number(significant(value, rounding, digits), value, quantity, rounding=rounding)
 
 
 @dataclass(frozen=True)
@@ -126,7 +112,7 @@ def device(**chances: Chance) -> dict[str, Number]:
     """
     simple = [chance.value.limit_denominator(_MOST_CARDS) for chance in chances.values()]
     whole = math.lcm(*(value.denominator for value in simple))
-    near = all(abs(s - c.value) <= _FLOAT_ERROR for s, c in zip(simple, chances.values(), strict=True))
+    near = all(abs(s - c.value) <= FLOAT_ERROR for s, c in zip(simple, chances.values(), strict=True))
     bases = (b for b in (100, *range(whole, _MOST_CARDS + 1, whole)) if b % whole == 0)
     base = next((b for b in bases if all(value == 0 or value * b >= 2 for value in simple)), None)
     if not near or base is None:
@@ -134,18 +120,12 @@ def device(**chances: Chance) -> dict[str, Number]:
     return _counts(chances, base)
 
 
-def _round(value: Fraction, rounding: Rounding) -> int:
-    if rounding == "nearest":
-        return round(value)
-    return math.ceil(value * (1 - _FLOAT_ERROR)) if rounding == "up" else math.floor(value * (1 + _FLOAT_ERROR))
-
-
 def _fits(chance: Chance, base: int) -> bool:
     """Whether a count out of ``base`` tells the chance well enough, and in the plural."""
     value = chance.value
     if value in (0, 1):
         return True
-    count = _round(value * base, chance.rounding)
+    count = rounded(value * base, chance.rounding)
     return 2 <= count < base and abs(count - value * base) <= _CLOSE * min(value, 1 - value) * base
 
 
@@ -155,7 +135,7 @@ def _counts(chances: Mapping[str, Chance], base: int) -> dict[str, Number]:
 
 def _count(chance: Chance, base: int) -> Number:
     exact = chance.value * base
-    count = _round(exact, chance.rounding)
+    count = rounded(exact, chance.rounding)
     precise = chance.rounding != "nearest" or abs(count - exact) < _AS_GOOD_AS_EXACT
     text = f"{count:,}" if precise else f"about {count:,}"
     if chance.value in (0, 1):

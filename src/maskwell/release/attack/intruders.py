@@ -131,7 +131,7 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
     verdict = ("would hold" if audit.holds else "would FAIL") if rehearsed else ("holds" if audit.holds else "FAILS")
     return (
         f"the limit {float(audit.xi)!r} {verdict} for an intruder who knows the keys and how many records show them: a "
-        f"match is right with chance {audit.risk_in_digits(5)} at most, {in_digits(audit.before, 5)} before "
+        f"match is right with chance {audit.risk_in_digits(4)} at most, {in_digits(audit.before, 4)} before "
         f"({audit.all_counts} by the counts of a whole block); {release.attack().sentence()}"
     )
 

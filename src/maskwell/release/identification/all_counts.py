@@ -55,7 +55,7 @@ class AllCounts:
         return {"risk": float(self.risk), "exact": self.exact}
 
     def __str__(self) -> str:
-        return f"{in_digits(self.risk, 5)} {'at most' if self.exact else 'or more'}"
+        return f"{in_digits(self.risk, 4)} {'at most' if self.exact else 'or more'}"
 
 
 def audit_all_counts(sizes: Mapping[int, int], theta: Fraction) -> AllCounts:

@@ -192,5 +192,5 @@ class IdentificationAudit:
 
     def __repr__(self) -> str:
         verdict = "holds" if self.holds else "FAILS"
-        risk = f"largest risk {self.risk_in_digits(6)}, limit {float(self.xi)!r} {verdict}"
+        risk = f"largest risk {self.risk_in_digits(4)}, limit {float(self.xi)!r} {verdict}"
         return f"<audit of {len(self.blocks)} blocks: {risk}>"

@@ -147,5 +147,5 @@ class Release(BaseRelease):
         )
 
     def __repr__(self) -> str:
-        risk = self.audit.risk_in_digits(5)
+        risk = self.audit.risk_in_digits(4)
         return f"<release of {self.n} records: {self.changed:.2%} changed, largest risk {risk}>"

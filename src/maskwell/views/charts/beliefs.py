@@ -13,6 +13,7 @@ from maskwell.auditing import Audit
 from maskwell.designs.base import Design
 from maskwell.designs.channels.rows import Shift
 from maskwell.errors import DesignError
+from maskwell.results.numbers import limit, percent
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import (
     EXAMPLE,
@@ -26,7 +27,6 @@ from maskwell.views.charts.breach_regions import (
     up,
 )
 from maskwell.views.charts.matrix import report_name
-from maskwell.views.wording import percent
 
 _MOST_CURVES = 6
 _MOST_LETTERS = 30
@@ -145,7 +145,7 @@ def factor_words(factor: Fraction | float) -> str:
         return "tells nothing" if factor else "ruled out"
     if math.isinf(factor):
         return "proof"
-    return f"odds × {float(factor):.3g}" if factor > 1 else f"odds ÷ {float(1 / factor):.3g}"
+    return f"odds × {limit(factor)}" if factor > 1 else f"odds ÷ {limit(1 / factor)}"
 
 
 def _short(text: str, most: int = 18) -> str:

@@ -15,14 +15,17 @@ import numpy as np
 from maskwell.auditing import Audit, BreachRegion, demand_curves
 from maskwell.demands import BetaFactor, Demand, InformationPrivacy, RhoPrivacy
 from maskwell.demands.breach_bound import BreachCurve
+from maskwell.results.numbers import limit, percent
 from maskwell.views.charts import style
-from maskwell.views.wording import percent
 
 Align = Literal["left", "center", "right"]
 
 SIDE = 340
+LEAST_SIDE = 240
+"""How small a phone may draw the square."""
 EXAMPLE = 0.1
 _STEPS = 200
+_LINE = 15
 _COLOURS = (style.ESTIMATE, style.TRUTH, style.OTHER)
 # Where a curve is this close to 1, "above 100.0 %" would be nonsense.
 _NEARLY_SURE = 0.9995
@@ -73,7 +76,7 @@ def demand_chart(demands: Mapping[str, Demand], title: str | None = None, subtit
     strictest = min(bounds, key=lambda name: bounds[name])
     if title is None:
         title = f"{strictest} asks for the most privacy" if len(bounds) > 1 else f"What {strictest} forbids"
-    stated = "; ".join(f"{bound:.4g} under {name}" for name, bound in bounds.items())
+    stated = "; ".join(f"{limit(bound)} under {name}" for name, bound in bounds.items())
     return square(layers, title, [*subtitle, f"Largest parity that is allowed: {stated}."])
 
 
@@ -109,14 +112,17 @@ def canonical_chart(demand: Demand, title: str, subtitle: Sequence[str] = ()) ->
 
 def parity_chart(parities: Mapping[str, float], title: str, subtitle: Sequence[str] = ()) -> Any:
     """The limits of belief at several parities, one pair of curves each (figure 4)."""
-    layers, labels = [diagonal()], []
-    for gamma in sorted({gamma for gamma in parities.values() if math.isfinite(gamma)}):
+    layers, labels, place = [diagonal()], [], 0.0
+    for gamma in sorted({gamma for gamma in parities.values() if math.isfinite(gamma)}, reverse=True):
         region = BreachRegion(gamma)
         layers += region_layers(curve_rows(region.lower, region.upper), style.ESTIMATE, opacity=0.12)
         # Every curve crosses the falling diagonal once, each at its own place.
         crossing = 1 / (1 + math.sqrt(gamma))
-        names = "\n".join(name for name, parity in parities.items() if parity == gamma)
-        labels.append(label(crossing, 1 - crossing, names, dx=4, dy=4))
+        own = [name for name, parity in parities.items() if parity == gamma]
+        # Its names stand there, or as far down the diagonal as those of a larger parity need.
+        place = max(crossing, place)
+        labels.append(label(place, 1 - place, "\n".join(own), dx=4, dy=4))
+        place += _LINE * len(own) / LEAST_SIDE
     return square([*layers, *labels], title, subtitle)
 
 

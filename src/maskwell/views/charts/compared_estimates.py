@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from maskwell.inference import Estimate
+from maskwell.results.numbers import decimals_for, percent
 from maskwell.views.charts import style
 from maskwell.views.charts.estimate import Truth, true_proportions
-from maskwell.views.wording import decimals_for, level_words, percent
+from maskwell.views.wording import level_words
 
 
 def compare(

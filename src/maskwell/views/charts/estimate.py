@@ -10,9 +10,10 @@ import numpy as np
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference import Estimate, Top
+from maskwell.results.numbers import decimals_for, number, percent
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
-from maskwell.views.wording import decimals_for, level_words, number, percent, privacy_words, simulation_words
+from maskwell.views.wording import level_words, privacy_words, simulation_words
 
 Truth = Mapping[Any, float] | Sequence[float] | Vector
 

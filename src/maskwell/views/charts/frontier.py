@@ -14,9 +14,9 @@ from maskwell.designs import DESIGNS
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError
 from maskwell.planning import FrontierPoint, frontier
+from maskwell.results.numbers import figure
 from maskwell.views.audit_figures import cost
 from maskwell.views.charts import style
-from maskwell.views.charts.breach_regions import Align
 
 # Fewer where designs are large.
 _EPSILONS = {False: tuple(np.linspace(0.25, 5, 20).tolist()), True: (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)}
@@ -27,12 +27,14 @@ _MOST_LS = 12
 # one for each of many settings would take minutes.
 _LEFT_OUT = ("block",)
 _WIDTH, _HEIGHT = 270, 300
-_LINE_HEIGHT = 13
+_LINE_HEIGHT = 14
+_LINE = 12
 _ROOM = 1.25
 _MOST_TICKS = 8
 _SAME = 1e-6
-# A point so far to the right has its name on its left.
-_RIGHT_PART = 0.65
+# How wide a letter is, about, and how far from the frame a name stays.
+_LETTER = 6.2
+_ENDS = 4
 
 Row = dict[str, Any]
 
@@ -103,7 +105,7 @@ def _row(point: FrontierPoint, k: int) -> Row:
     settings = {key: value for key, value in point.parameters.items() if key in ("epsilon", "l")}
     return {
         "design": point.name,
-        "setting": ", ".join(f"{key} = {value:.4g}" for key, value in settings.items()),
+        "setting": ", ".join(f"{key} = {figure(value)}" for key, value in settings.items()),
         "epsilon": point.epsilon if math.isfinite(point.epsilon) else None,
         "guess": point.guess_probability,
         "added_variance": point.added_variance,
@@ -158,18 +160,23 @@ def _against_anybody(rows: Sequence[Row], marked: Sequence[Row], vertical: Log) 
         if row["design"] not in ends or row["epsilon"] > ends[row["design"]]["epsilon"]:
             ends[row["design"]] = row
     names = _merged(list(ends.values()))
-    heights = _apart([vertical.pixel(row["cost"]) for row in names])
-    placed = [{**row, "epsilon": 1.05 * most, "cost": vertical.value(h)} for row, h in zip(names, heights, strict=True)]
-    leaders = [{**end, "leader": i} for i, pair in enumerate(zip(names, placed, strict=True)) for end in pair]
+    lines = [row["design"].count("\n") + 1 for row in names]
+    heights = _apart([vertical.pixel(row["cost"]) for row in names], lines)
+    # A text of several lines hangs from the middle of its first.
+    firsts = [height - _LINE * (count - 1) / 2 for height, count in zip(heights, lines, strict=True)]
+    placed = [
+        {**row, "from": (row["epsilon"], row["cost"]), "epsilon": 1.05 * most, "cost": vertical.value(first)}
+        for row, first in zip(names, firsts, strict=True)
+    ]
     base = alt.Chart(alt.InlineData(values=shown)).encode(x=x, y=y, tooltip=_tooltip())
     layers = [
         base.mark_line(color=style.OTHER, strokeWidth=1).encode(detail="design:N"),
         base.mark_point(filled=True, opacity=1).encode(**_emphasis()),
-        alt.Chart(alt.InlineData(values=leaders))
-        .mark_line(color=style.OTHER, strokeWidth=0.7, strokeDash=[2, 2])
-        .encode(x=x, y=y, detail="leader:N"),
-        alt.Chart(alt.InlineData(values=placed)).mark_text(align="left", dx=4).encode(x=x, y=y, text="design:N"),
-        *_pointed_out(ours, lambda row: row["epsilon"] > _RIGHT_PART * most, vertical, x, y),
+        *_leaders(placed, "epsilon", x, y),
+        alt.Chart(alt.InlineData(values=placed))
+        .mark_text(align="left", dx=4, baseline="middle", lineBreak="\n", lineHeight=_LINE)
+        .encode(x=x, y=y, text="design:N"),
+        *_pointed_out(ours, "epsilon", lambda pixels: 1.05 * most * (1 - pixels / _WIDTH), vertical, x, y),
     ]
     return _titled(layers, "Against anybody, whatever they know: ε")
 
@@ -183,22 +190,15 @@ def _against_strangers(rows: Sequence[Row], marked: Sequence[Row], vertical: Log
     axis = alt.Axis(labelExpr=style.PERCENT_LABELS, values=across.ticks(), grid=True)
     scale = alt.Scale(type="log", domain=[across.low, across.high], nice=False)
     x, y = alt.X("guess:Q", title="chance of a right guess", axis=axis, scale=scale), _cost_axis(vertical, None)
-    # Below the frontier there is nothing, so that is where the names go.
-    named = []
-    for name in ("local_diversity", "uniform_subsets", "minimax", "direct"):
-        best = [row for row in shown if row["design"] == name and row["best"]]
-        if best:
-            named.append(sorted(best, key=lambda row: row["guess"])[len(best) // 2])
-    named.sort(key=lambda row: -row["cost"])
-    heights = _apart([vertical.pixel(row["cost"]) + 10 for row in named])
-    labels = [{**row, "cost": vertical.value(h)} for row, h in zip(named, heights, strict=True)]
+    labels = _below_the_frontier([row for row in shown if row["best"]], across, vertical)
     base = alt.Chart(alt.InlineData(values=shown)).encode(x=x, y=y, tooltip=_tooltip())
     layers = [
         base.mark_point(filled=True, opacity=1).encode(**_emphasis()),
+        *_leaders(labels, "guess", x, y),
         alt.Chart(alt.InlineData(values=labels))
-        .mark_text(align="right", dx=-5, color=style.ESTIMATE)
+        .mark_text(align="left", color=style.ESTIMATE)
         .encode(x=x, y=y, text="design:N"),
-        *_pointed_out(marked, lambda row: across.pixel(row["guess"]) < (1 - _RIGHT_PART) * _WIDTH, vertical, x, y),
+        *_pointed_out(marked, "guess", across.value, vertical, x, y),
     ]
     return _titled(layers, "Against somebody who knows nothing")
 
@@ -235,42 +235,80 @@ def _emphasis() -> dict[str, Any]:
 
 
 def _merged(ends: Sequence[Row]) -> list[Row]:
-    """Designs that end in the same place under one name, the costliest first."""
+    """Designs that end in the same place with their names under each other, the costliest first."""
     merged: list[Row] = []
     for row in sorted(ends, key=lambda row: -row["cost"]):
         if merged and abs(merged[-1]["cost"] / row["cost"] - 1) < _SAME:
-            merged[-1] = {**row, "design": f"{merged[-1]['design']}, {row['design']}"}
+            merged[-1] = {**row, "design": f"{merged[-1]['design']}\n{row['design']}"}
         else:
             merged.append(row)
     return merged
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Heights from the top down, at least a line apart and within the panel."""
+def _apart(heights: Sequence[float], lines: Sequence[int] = ()) -> list[float]:
+    """The middles of names from the top down, so that none is on another and all are within the panel.
+
+    ``lines`` says how many lines each name has; without it, one.
+    """
+    reach = [_LINE_HEIGHT * count / 2 for count in lines or [1] * len(heights)]
     placed: list[float] = []
-    for height in heights:
-        placed.append(max(height, placed[-1] + _LINE_HEIGHT) if placed else height)
-    floor = float(_HEIGHT)
+    for i, height in enumerate(heights):
+        placed.append(max(height, placed[-1] + reach[i - 1] + reach[i]) if placed else height)
+    floor = _HEIGHT + _LINE_HEIGHT / 2
     for i in reversed(range(len(placed))):
-        placed[i] = min(placed[i], floor)
-        floor = placed[i] - _LINE_HEIGHT
+        placed[i] = min(placed[i], floor - reach[i])
+        floor = placed[i] - reach[i]
     return placed
 
 
-def _pointed_out(ours: Sequence[Row], on_the_right: Callable[[Row], bool], vertical: Log, x: Any, y: Any) -> list[Any]:
+def _below_the_frontier(best: Sequence[Row], across: Log, vertical: Log) -> list[Row]:
+    """Names of designs that nothing beats, where nothing is: below all that nothing beats, from their left to them."""
+    named = []
+    for name in ("local_diversity", "uniform_subsets", "minimax", "direct"):
+        own = sorted((row for row in best if row["design"] == name), key=lambda row: float(row["guess"]))
+        if own:
+            named.append(own[len(own) // 2])
+    named.sort(key=lambda row: -row["cost"])
+    starts, heights = [], []
+    for row in named:
+        right = max(_WIDTH - across.pixel(row["guess"]), _ENDS + _LETTER * len(row["design"]))
+        starts.append(right - _LETTER * len(row["design"]))
+        above = [r for r in best if _WIDTH - across.pixel(r["guess"]) <= right + _ENDS]
+        heights.append(vertical.pixel(min(r["cost"] for r in above)) + _LINE_HEIGHT)
+    return [
+        {**row, "from": (row["guess"], row["cost"]), "guess": across.value(_WIDTH - start), "cost": vertical.value(h)}
+        for row, start, h in zip(named, starts, _apart(heights), strict=True)
+    ]
+
+
+def _leaders(labels: Sequence[Row], field: str, x: Any, y: Any) -> list[Any]:
+    """Thin lines from names to what they name."""
     import altair as alt
 
-    ring = alt.Chart(alt.InlineData(values=list(ours))).mark_point(
+    ends = [
+        {field: at, "cost": cost, "leader": i}
+        for i, row in enumerate(labels)
+        for at, cost in (row["from"], (row[field], row["cost"]))
+    ]
+    line = alt.Chart(alt.InlineData(values=ends)).mark_line(color=style.OTHER, strokeWidth=0.7, strokeDash=[2, 2])
+    return [line.encode(x=x, y=y, detail="leader:N")]
+
+
+def _pointed_out(
+    ours: Sequence[Row], field: str, from_right: Callable[[float], float], vertical: Log, x: Any, y: Any
+) -> list[Any]:
+    """Rings, and their names in the upper right, where few designs are; ``from_right`` turns pixels into values."""
+    import altair as alt
+
+    rings = alt.Chart(alt.InlineData(values=list(ours))).mark_point(
         color=style.TRUTH, size=110, strokeWidth=2.5, opacity=1
     )
-    layers = [ring.encode(x=x, y=y)]
-    for right in (False, True):
-        part = sorted((row for row in ours if on_the_right(row) == right), key=lambda row: -row["cost"])
-        heights = _apart([vertical.pixel(row["cost"]) - _LINE_HEIGHT for row in part])
-        labels = [{**row, "cost": vertical.value(h)} for row, h in zip(part, heights, strict=True)]
-        align: Align = "right" if right else "left"
-        text = alt.Chart(alt.InlineData(values=labels)).mark_text(
-            color=style.TRUTH, align=align, dx=-9 if right else 9, fontSize=12
-        )
-        layers.append(text.encode(x=x, y=y, text="design:N"))
-    return layers
+    order = sorted(ours, key=lambda row: -row["cost"])
+    heights = _apart([float(_LINE_HEIGHT)] * len(order))
+    starts, names = [], []
+    for row, height in zip(order, heights, strict=True):
+        place = {**row, "from": (row[field], row["cost"]), "cost": vertical.value(height)}
+        names.append({**place, field: from_right(_ENDS)})
+        starts.append({**place, field: from_right(2 * _ENDS + 1.1 * _LETTER * len(row["design"]))})
+    text = alt.Chart(alt.InlineData(values=names)).mark_text(color=style.TRUTH, align="right", fontSize=12)
+    return [*_leaders(starts, field, x, y), rings.encode(x=x, y=y), text.encode(x=x, y=y, text="design:N")]

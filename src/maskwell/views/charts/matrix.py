@@ -9,9 +9,12 @@ from typing import Any
 from maskwell.designs.base import Design
 from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
+from maskwell.results.numbers import limit
 from maskwell.views.charts import style
 
 MOST_ROWS, MOST_COLUMNS = 40, 20
+# Up to so many letters the names of up to eight columns stand upright; longer ones lean, and so many pixels are shown.
+_SHORT, _LONGEST = 12, 180
 
 
 def report_name(report: Any, design: Design) -> str:
@@ -46,7 +49,16 @@ def matrix_chart(design: Design, title: str = "What people with each true answer
     ]
     shifts = [{"report": n, "shift": _shift(row_parity(row))} for n, row in zip(names, exact, strict=True) if any(row)]
     y = alt.Y("report:N", sort=names, title="report", axis=alt.Axis(labelFontSize=12, labelOverlap=False))
-    axis = alt.Axis(orient="top", labelAngle=0 if design.k <= 8 else -60, labelFontSize=12, domain=False, ticks=False)
+    upright = design.k <= 8 and max(map(len, answers)) <= _SHORT
+    axis = alt.Axis(
+        orient="top",
+        labelAngle=0 if upright else -60,
+        labelFontSize=12,
+        labelOverlap=False,
+        labelLimit=_LONGEST,
+        domain=False,
+        ticks=False,
+    )
     x = alt.X("answer:N", sort=answers, title="true answer", axis=axis)
     base = alt.Chart(alt.InlineData(values=cells)).encode(x=x, y=y, tooltip=["report:N", "answer:N", "chance:Q"])
     strength = alt.Opacity("chance:Q", scale=alt.Scale(domain=[0, max(c["chance"] for c in cells)], range=[0, 0.8]))
@@ -62,7 +74,7 @@ def matrix_chart(design: Design, title: str = "What people with each true answer
     ]
     zeros = any(c["chance"] == 0 for c in cells)
     ending = " An orange 0 is a report that rules the answer out." if zeros else ""
-    wide = max(46, min(90, 9 * max(len(a) for a in answers))) if design.k <= 8 else 34
+    wide = max(46, min(90, 9 * max(map(len, answers)))) if upright else 34
     plot = alt.layer(*layers).properties(
         width=alt.Step(wide),
         height=alt.Step(24 if len(names) <= 20 else 18),
@@ -84,4 +96,4 @@ def _cell(p: Fraction) -> str:
 def _shift(parity: Fraction | float) -> str:
     if parity == 1:
         return "tells nothing"
-    return "no limit" if math.isinf(parity) else f"× {float(parity):.3g}"
+    return "no limit" if math.isinf(parity) else f"× {limit(parity)}"

@@ -10,6 +10,7 @@ import numpy as np
 from maskwell.designs import direct
 from maskwell.designs.base import Design
 from maskwell.planning import half_width
+from maskwell.results.numbers import number
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import Align
 from maskwell.views.charts.frontier import Log
@@ -53,7 +54,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
     for row in (row for row in rows if row["n"] == counts[len(counts) // 4]):
         layers.append(_beside(row, row["question"], x, y).encode(color=colour))
     for row in (row for row in rows if row["n"] == n):
-        layers.append(_beside(row, f"{n:,}: ± {100 * row['margin']:.2g} points", x, y, color=style.TRUTH))
+        layers.append(_beside(row, f"{n:,}: ± {number(100 * row['margin'], 2)} points", x, y, color=style.TRUTH))
         dot = alt.Chart(alt.InlineData(values=[row])).mark_point(filled=True, size=70, color=style.TRUTH, opacity=1)
         layers.append(dot.encode(x=x, y=y))
     return alt.layer(*layers).properties(
@@ -84,7 +85,8 @@ def _title(design: Design, n: int | None, share: float) -> Any:
 
     count = n or 1000
     masked, plain = (half_width(of, count, proportion=share) for of in (design, direct(design.k)))
-    finding = f"With {count:,} respondents: ± {100 * masked:.2g} points, against ± {100 * plain:.2g} if asked directly"
+    margins = [number(100 * margin, 2) for margin in (masked, plain)]
+    finding = f"With {count:,} respondents: ± {margins[0]} points, against ± {margins[1]} if asked directly"
     return alt.TitleParams(
         finding, subtitle=[f"For a category that {100 * share:g} % of people hold, in the population that fares worst."]
     )

@@ -10,8 +10,8 @@ import numpy as np
 from maskwell.release.evaluation.comparison import Compared, Comparison
 from maskwell.release.evaluation.public_view import PublicTable
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
+from maskwell.results.numbers import figure, number, percent
 from maskwell.views.charts import style
-from maskwell.views.wording import number, percent
 
 FEW = 24
 """Rows of a picture; a table beside it has the others."""
@@ -37,7 +37,7 @@ def proof_chart(audit: IdentificationAudit) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=x, y=y, color=colour, tooltip=["block:N", "keys held by:N", "matches:O", alt.Tooltip("risk:Q", format=".5f")]
     )
-    limit = [{"limit": float(audit.xi), "text": f"limit {float(audit.xi):.4g}"}]
+    limit = [{"limit": float(audit.xi), "text": f"limit {figure(audit.xi)}"}]
     line = alt.Chart(alt.InlineData(values=limit)).encode(y="limit:Q")
     layers = [
         line.mark_rule(color=style.TRUTH, strokeWidth=2),
@@ -89,7 +89,7 @@ def changed_chart(comparison: Comparison) -> Any:
         base.mark_bar(color=style.ESTIMATE, opacity=0.7, height=12).encode(x=alt.X("share:Q", axis=axis)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
     ]
-    title = f"{percent(comparison.changed, 1)} of the records changed in some column"
+    title = f"{percent(comparison.changed, 2)} of the records changed in some column"
     return _finished(layers, title, [], 380, alt.Step(24))
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.results.numbers import percent
 from maskwell.risk import RiskReport
 from maskwell.risk.misfit import LIMIT
 from maskwell.risk.modelled import Modelled
 from maskwell.views.charts import style
-from maskwell.views.wording import percent
 
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
 _RISKS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0)

@@ -10,12 +10,13 @@ from maskwell.auditing import Audit
 from maskwell.designs.base import Design
 from maskwell.designs.claims import checked_parameters
 from maskwell.errors import DesignError
+from maskwell.results.numbers import figure, limit, share
 from maskwell.tables.labels import shown
-from maskwell.views.audit_figures import figure, findings
+from maskwell.views.audit_figures import findings
 from maskwell.views.charts.beliefs import belief_chart
 from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
-from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
+from maskwell.views.pages.layout import Beside, Block, Facts, Figure, Section, Table, Text, page
 from maskwell.views.threats import GUIDE, threats
 from maskwell.views.wording import privacy_words
 from maskwell.words.explanation import Audience, explain
@@ -46,16 +47,6 @@ def sentence(words: str) -> str:
     return f"{words[0].upper() if words[0] != 'ε' else words[0]}{words[1:]}."
 
 
-def share(value: float) -> str:
-    """A percentage with three digits, however small."""
-    return f"{100 * value:.3g} %"
-
-
-def times(value: float) -> str:
-    """A multiple with three digits, written out."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
 def made_by(command: str, source: str = "Every figure comes from the exact integers that the sampler uses.") -> str:
     """When the page was made and from what, and that it is complete in itself."""
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
@@ -71,13 +62,13 @@ def headline(audit: Audit) -> Facts:
     return Facts(
         [
             (
-                f"× {audit.parity:.4g}" if bounded else "no limit",
+                f"× {limit(audit.exact_parity)}" if bounded else "no limit",
                 "the most that a report can multiply anybody's odds by",
             ),
             (share(exposed) if exposed else "never", _PROOF[bool(exposed)]),
             (share(audit.guess_probability), f"of guesses from a report are right; {share(blind)} without one"),
             (
-                f"× {times(1 / value)}" if value else "not estimable",
+                f"× {figure(1 / value)}" if value else "not estimable",
                 "the respondents of a direct question, categories equally common"
                 if value
                 else "are some single categories",
@@ -101,9 +92,10 @@ def plain_words(design: Design) -> Section:
 
 def pictures(audit: Audit) -> Section:
     """What a report does to a belief, and the matrix where it can be read."""
-    blocks: list[Block] = [Figure(breach_chart(audit))]
+    squares = [Figure(breach_chart(audit))]
     if _has_beliefs(audit.design):
-        blocks.append(Figure(belief_chart(audit)))
+        squares.append(Figure(belief_chart(audit)))
+    blocks: list[Block] = [Beside(squares)] if len(squares) > 1 else [*squares]
     if has_matrix_chart(audit.design):
         blocks.append(Figure(matrix_chart(audit.design)))
     return Section("What a report can do to a belief", blocks)

@@ -11,10 +11,10 @@ from maskwell.release import PramRelease, Release
 from maskwell.release.evaluation.comparison import Compared, Comparison
 from maskwell.release.evaluation.matches import Matches
 from maskwell.release.partition import read_spec
+from maskwell.results.numbers import figure, number, percent
 from maskwell.risk.frequencies import SIZES
 from maskwell.views.charts.release import association_chart, changed_chart, cross_chart, difference_chart
-from maskwell.views.pages.layout import Block, Figure, Section, Table, Text
-from maskwell.views.wording import number, percent
+from maskwell.views.pages.layout import Beside, Block, Figure, Section, Table, Text
 
 SEEDED = (
     "SIMULATION ONLY: the draws came from a seed. Whoever guesses it can repeat them and undo the release. Do not give "
@@ -48,8 +48,12 @@ def changes(comparison: Comparison) -> Section:
     return Section(
         "What changed",
         [
-            Figure(changed_chart(comparison)),
-            Table("Records with another value than before", ["column", "records", "share"], rows, "<>>"),
+            Beside(
+                [
+                    Figure(changed_chart(comparison)),
+                    Table("Records with another value than before", ["column", "records", "share"], rows, "<>>"),
+                ]
+            )
         ],
     )
 
@@ -186,7 +190,7 @@ def named_tables(release: Release | PramRelease, of: Sequence[Any]) -> list[Sect
                 *added.labels[i],
                 f"{int(added.counts[i]):,}",
                 number(float(added.bias[i]), 2),
-                *(f"{own[i]:,.3g}" for own in errors),
+                *(figure(own[i]) for own in errors),
             ]
             for i in order
         ]

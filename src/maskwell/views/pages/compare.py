@@ -6,12 +6,13 @@ import math
 
 from maskwell.designs.base import Design
 from maskwell.ordering import Domination
+from maskwell.results.numbers import figure
 from maskwell.views.charts.breach_regions import parity_chart
 from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
 from maskwell.views.comparison import Comparison, listed, proof_table
 from maskwell.views.pages.audit import made_by
-from maskwell.views.pages.layout import Block, Figure, Section, Table, Text, page
+from maskwell.views.pages.layout import Beside, Block, Figure, Section, Table, Text, page
 from maskwell.views.terminal.compare import MATCHED_HEADER, matched, side_by_side
 
 _MOST_ROWS = 12
@@ -63,7 +64,7 @@ def _matrices(comparison: Comparison) -> list[Section]:
         if has_matrix_chart(audit.design) and audit.design.report_count() <= _MOST_ROWS:
             title = f"{name}: what people with each true answer report, in percent"
             blocks.append(Figure(matrix_chart(audit.design, title)))
-    return [Section("The matrices", blocks)] if blocks else []
+    return [Section("The matrices", [Beside(blocks)])] if blocks else []
 
 
 def _order(comparison: Comparison) -> Section:
@@ -99,7 +100,7 @@ def _proof(better: str, worse: str, found: Domination) -> list[Block]:
             f"Proof: a bet that {worse} wins and {better} cannot (payoff by report of {worse}, down, and truth, across)"
         )
     header = ["", *(str(j + 1) for j in range(table.shape[1]))]
-    rows = [[str(i + 1), *(f"{value:.4g}" for value in line)] for i, line in enumerate(table.tolist())]
+    rows = [[str(i + 1), *(figure(value) for value in line)] for i, line in enumerate(table.tolist())]
     return [Table(caption, header, rows, "<" + ">" * table.shape[1], folded=True)]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.demo.persons import FILES, PERSONS, XI
+from maskwell.results.numbers import decimals_for, number, percent
 from maskwell.views.charts.compared_estimates import compare
 from maskwell.views.charts.estimate import chart
 from maskwell.views.pages.layout import Facts, Figure, Section, Table, Text, page
@@ -21,7 +22,7 @@ from maskwell.views.terminal.demo import (
     status_counts,
     verdict,
 )
-from maskwell.views.wording import decimals_for, number, percent, report_words
+from maskwell.views.wording import report_words
 
 if TYPE_CHECKING:
     from maskwell.demo.persons import Released
@@ -212,7 +213,7 @@ def _release(released: Released) -> Section:
                         f"{matches.correct_before:,.0f} → {matches.correct_after:,.0f}",
                         "correct matches when every record is matched",
                     ),
-                    (f"{release.changed:.1%}", "of the records changed"),
+                    (percent(release.changed, 2), "of the records changed"),
                 ]
             ),
             Table("Persons by status, with standard errors", header, rows, "<>>>>"),

@@ -12,69 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 from maskwell.plain_text import visible, visible_html
+from maskwell.results.blocks import Block, Facts, Table, Text
 from maskwell.views.charts import style
+
+__all__ = ["Beside", "Block", "Facts", "Figure", "Section", "Table", "Text", "page"]
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; "
     # Vega compiles the expressions of a chart.
     "script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 )
-
-
-@dataclass(frozen=True)
-class Text:
-    """A paragraph."""
-
-    text: str
-    kind: Literal["plain", "lead", "note"] = "plain"
-
-    def html(self) -> str:
-        return f'<p class="{self.kind}">{visible_html(self.text)}</p>'
-
-
-@dataclass(frozen=True)
-class Facts:
-    """A few numbers that stand out, each with the words that say what it is."""
-
-    items: Sequence[tuple[str, str]]
-
-    def html(self) -> str:
-        cells = "".join(
-            f"<div><b>{visible_html(value)}</b><span>{visible_html(words)}</span></div>" for value, words in self.items
-        )
-        return f'<div class="facts">{cells}</div>'
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table; ``align`` has one of ``<``, ``>`` and ``=`` (text that wraps) per column; the first names the row."""
-
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    align: str
-    folded: bool = False
-
-    def html(self) -> str:
-        classes = [{"<": "left", ">": "right", "=": "left wrap"}[side] for side in self.align]
-
-        def line(cells: Sequence[str], tag: str, scope: str) -> str:
-            made = []
-            for j, (cell, name) in enumerate(zip(cells, classes, strict=True)):
-                kind = f'th scope="{scope}"' if tag == "th" or j == 0 else "td"
-                made.append(f'<{kind} class="{name}">{visible_html(cell)}</{kind[:2]}>')
-            return f"<tr>{''.join(made)}</tr>"
-
-        body = "".join(line(row, "td", "row") for row in self.rows)
-        table = f"<table><thead>{line(self.header, 'th', 'col')}</thead><tbody>{body}</tbody></table>"
-        if self.folded:
-            return (
-                f'<details><summary>{visible_html(self.caption)}</summary><div class="scroll">{table}</div></details>'
-            )
-        return f'<div class="caption">{visible_html(self.caption)}</div><div class="scroll">{table}</div>'
 
 
 @dataclass(frozen=True)
@@ -110,7 +60,14 @@ def _printed(spec: Any) -> Any:
     return "\n".join(map(visible, spec.split("\n"))) if isinstance(spec, str) else spec
 
 
-Block = Text | Facts | Table | Figure
+@dataclass(frozen=True)
+class Beside:
+    """Parts that stand beside each other where there is room, and under each other on a phone."""
+
+    blocks: Sequence[Block]
+
+    def html(self) -> str:
+        return f'<div class="beside">{"".join(f"<div>{block.html()}</div>" for block in self.blocks)}</div>'
 
 
 @dataclass(frozen=True)
@@ -130,8 +87,7 @@ def page(title: str, sections: Sequence[Section], *, lead: str = "", footer: str
     header = f"<header><h1>{visible_html(title)}</h1><p class='lead'>{visible_html(lead)}</p></header>" if lead else ""
     body = "".join(section.html() for section in sections)
     ending = f"<footer>{visible_html(footer)}</footer>" if footer else ""
-    has_charts = any(isinstance(block, Figure) for section in sections for block in section.blocks)
-    scripts = f"<script>{_bundle()}</script>\n<script>{_asset('page.js')}</script>" if has_charts else ""
+    scripts = f"<script>{_bundle()}</script>\n<script>{_asset('page.js')}</script>" if "<figure" in body else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

@@ -8,15 +8,17 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Design
 from maskwell.planning import half_width, sample_size, why_taken
+from maskwell.results.numbers import number
 from maskwell.tables.labels import shown
 from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.charts.precision import precision_chart
 from maskwell.views.pages.audit import headline, made_by, origin, outside, sentence, warnings
-from maskwell.views.pages.layout import Block, Figure, Section, Table, Text, page
+from maskwell.views.pages.layout import Beside, Block, Figure, Section, Table, Text, page
 from maskwell.views.wording import privacy_words
 from maskwell.words import explain
 
+_USUAL = 1000
 _SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
 _WIDTHS = (0.01, 0.02, 0.05)
 
@@ -59,8 +61,7 @@ def _precision(design: Design, n: int | None) -> Section:
     ]
     header = ["95 % interval", "share 10 %, masked", "directly", "share 50 %, masked", "directly"]
     blocks: list[Block] = [
-        Figure(precision_chart(design, n)),
-        *([_expected(design, unmasked, n)] if n else []),
+        Beside([Figure(precision_chart(design, n)), _expected(design, unmasked, n or _USUAL)]),
         Table("Respondents that a wanted precision needs", header, needed, "<>>>>"),
         Text(
             "For the category and the population that fare worst; half-widths are planned on the safe side, and hold "
@@ -73,7 +74,10 @@ def _precision(design: Design, n: int | None) -> Section:
 
 def _expected(design: Design, unmasked: Design, n: int) -> Table:
     rows = [
-        [f"{100 * share:g} %", *(f"± {100 * half_width(of, n, proportion=share):.2f}" for of in (design, unmasked))]
+        [
+            f"{100 * share:g} %",
+            *(f"± {number(100 * half_width(of, n, proportion=share), 2)}" for of in (design, unmasked)),
+        ]
         for share in _SHARES
     ]
     header = ["a category held by", "masked, points", "asked directly"]

@@ -16,12 +16,12 @@ from maskwell.release.identification.blocks.forming import WAYS
 from maskwell.release.identification.request import Request
 from maskwell.release.identification.theta import least_cells
 from maskwell.release.partition import text_of
+from maskwell.results.numbers import figure, percent
 from maskwell.views.charts.release import proof_chart
 from maskwell.views.pages.audit import made_by
 from maskwell.views.pages.before_and_after import SEEDED, before_and_after, secrets
 from maskwell.views.pages.intruders import intruders_section
 from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
-from maskwell.views.wording import percent
 
 _MOST_CELLS = 100
 _MOST_BLOCKS = 200
@@ -39,9 +39,9 @@ def identification_page(
     plan, audit = release.plan, release.audit
     found = disclosures(release, rows_in_order=rows_in_order)
     warnings = [*_warnings(release), *found.warnings(), *combinations_nobody_had(release), *file_warnings]
-    before = f"{float(audit.before):.5g}"
+    before = figure(audit.before)
     risk = [
-        ["largest chance that a match is right, by the count of the own cell", before, audit.risk_in_digits(5)],
+        ["largest chance that a match is right, by the count of the own cell", before, audit.risk_in_digits(4)],
         ["… by the counts of all cells of the block", before, str(audit.all_counts)],
     ]
     sections = [
@@ -77,13 +77,13 @@ def _headline(release: Release) -> Facts:
     return Facts(
         [
             (
-                percent(audit.risk, 2),
-                f"largest chance that a match by the keys is right: the limit {float(audit.xi):.4g} "
+                audit.risk_in_digits(4),
+                f"largest chance that a match by the keys is right: the limit {figure(audit.xi)} "
                 f"{'holds' if audit.holds else 'FAILS'} for those who know the keys; {release.attack().sentence()}",
             ),
             ("holds" if audit.holds else "FAILS", "the limit on matches by the keys, decided exactly for every block"),
             (
-                f"{'' if audit.all_counts.exact else '≥ '}{percent(float(audit.all_counts.risk), 2)}",
+                f"{'' if audit.all_counts.exact else '≥ '}{figure(audit.all_counts.risk)}",
                 "the same chance for those who use the released counts of all cells of a block",
             ),
             (percent(release.changed, 2), f"of the records changed: {release.changed_records:,} of {setup.n:,}"),
@@ -124,8 +124,8 @@ def _demand(release: Release) -> Section:
     rare = -(-request.xi.denominator // request.xi.numerator)
     blocks = f"{len(sizes)} of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "none"
     rows = [
-        ["limit ξ", f"{plan.xi:.6g}", "the largest chance that a match is right"],
-        ["θ", f"{float(plan.theta):.6g}", "a record of a cell of frequency t moves with chance θ / t"],
+        ["limit ξ", figure(plan.xi), "the largest chance that a match is right"],
+        ["θ", figure(plan.theta), "a record of a cell of frequency t moves with chance θ / t"],
         ["sensitive", f"cells of fewer than {rare}", "those of fewer than 1/ξ records"],
         ["least block", f"{least_cells(plan.theta)} cells", "from which on the limit holds whatever the block"],
         ["keys", ", ".join(plan.keys), "what an intruder may know"],
@@ -156,7 +156,7 @@ def _proof(release: Release) -> Section:
         "The intruder is taken to know that a person is in the file, the person's true keys, and all chances. For each "
         "block, each frequency t and each number a of released records in the person's cell, the chance that one of "
         "them, picked at random, is the person's is computed as a fraction. This is what the limit is about. Cells "
-        f"that were left alone have a risk of {float(audit.untouched):.4g} at most."
+        f"that were left alone have a risk of {figure(audit.untouched)} at most."
     )
     return Section(
         "The proof",
@@ -180,11 +180,11 @@ def _all_counts(audit: IdentificationAudit) -> str:
         verdict = "the limit holds for this one too" if audit.holds_for_all_counts else "which is above the limit"
         return (
             f"{words}Over every outcome of every block, every person and every record that may be picked, this one is "
-            f"right with a chance of {float(found.risk):.5g} at most: {verdict}. That figure is exact."
+            f"right with a chance of {figure(found.risk)} at most: {verdict}. That figure is exact."
         )
     return (
         f"{words}Blocks of this size have too many outcomes to try all. If every cell is shown with its true count, or "
-        f"one record beside, this one is right with a chance of up to {float(found.risk):.5g}; the worst outcome is at "
+        f"one record beside, this one is right with a chance of up to {figure(found.risk)}; the worst outcome is at "
         "least as bad. Small blocks (block_size) keep this chance down."
     )
 
@@ -217,8 +217,8 @@ def _audited(block: BlockAudit) -> list[str]:
     composition = ", ".join(f"{size}: {cells:,}" for size, cells in sorted(block.sizes.items()))
     where = f"t = {block.size}, a = {block.matches}" if block.size else "below 1/65"
     sizes = [f"{block.cells:,}", composition, f"{block.records:,}"]
-    all_counts = f"{'' if block.all_counts.exact else '≥ '}{float(block.all_counts.risk):.6f}"
-    return [*sizes, f"{float(block.risk):.6f}", where, all_counts]
+    all_counts = f"{'' if block.all_counts.exact else '≥ '}{figure(block.all_counts.risk)}"
+    return [*sizes, figure(block.risk), where, all_counts]
 
 
 def compared_blocks(compared: BlockComparison) -> Section:
@@ -235,7 +235,7 @@ def _sensitive(release: Release) -> Section:
     for block in audit.blocks:
         counts.update(block.sizes)
     summary = [
-        [f"{size}", f"{cells:,}", f"{size * cells:,}", f"{1 / size:.4g}"] for size, cells in sorted(counts.items())
+        [f"{size}", f"{cells:,}", f"{size * cells:,}", figure(1 / size)] for size, cells in sorted(counts.items())
     ]
     blocks: list[Block] = [
         Text(
@@ -268,7 +268,7 @@ def _riskiest(release: Release) -> list[list[str]]:
             for size in audited.sizes
         }
         for cell, count in zip(plan.cells(i), planned.counts, strict=True):
-            line = [*map(text_of, cell), str(count), str(i + 1), f"{1 / count:.4g}", f"{float(risk[count]):.5f}"]
+            line = [*map(text_of, cell), str(count), str(i + 1), figure(1 / count), figure(risk[count])]
             rows.append((risk[count], line))
     rows.sort(key=lambda row: -row[0])
     return [line for _, line in rows[:_MOST_CELLS]]

@@ -11,11 +11,11 @@ from maskwell.release import PramRelease
 from maskwell.release.attack.disclosures import combinations_nobody_had, disclosures
 from maskwell.release.partition import text_of
 from maskwell.release.pram.step import Step
+from maskwell.results.numbers import figure, percent
 from maskwell.views.charts.release import transition_chart
 from maskwell.views.pages.audit import made_by
 from maskwell.views.pages.before_and_after import SEEDED, before_and_after, secrets
 from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
-from maskwell.views.wording import percent
 
 _WIDEST = 16
 _MOST_FIGURES = 12
@@ -51,7 +51,10 @@ def _headline(release: PramRelease, changed: float) -> Facts:
     return Facts(
         [
             (percent(changed, 2), "of the records changed in some column"),
-            (f"{min(stays):.4g} to {max(stays):.4g}", "chance that a value stays as it is, over categories and strata"),
+            (
+                f"{figure(min(stays))} to {figure(max(stays))}",
+                "chance that a value stays as it is, over categories and strata",
+            ),
             ("kept" if kept else "not kept", "are expected frequencies, decided exactly"),
             (f"{sum(len(step.levels) for step in release.plan.steps):,}", "matrices: one for each step and stratum"),
         ]
@@ -107,9 +110,9 @@ def _diagonals(step: Step, labels: Sequence[str]) -> Table:
         moves = path.floats - np.diag(np.diagonal(path.floats))
         for j, label in enumerate(labels):
             most = int(np.argmax(moves[:, j]))
-            target = f"{labels[most]} ({moves[most, j]:.3g})" if moves[most, j] > 0 else "–"
+            target = f"{labels[most]} ({figure(moves[most, j])})" if moves[most, j] > 0 else "–"
             rows.append(
-                [", ".join(map(text_of, level)) or "all", label, f"{counts[j]:,}", f"{path.floats[j, j]:.5g}", target]
+                [", ".join(map(text_of, level)) or "all", label, f"{counts[j]:,}", figure(path.floats[j, j]), target]
             )
     left = f", the first {_MOST_ROWS} of {len(rows):,} lines" if len(rows) > _MOST_ROWS else ""
     header = ["stratum", "category", "true count", "stays", "likeliest move"]

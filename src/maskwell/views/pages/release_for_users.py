@@ -12,10 +12,10 @@ import numpy as np
 
 from maskwell.designs.registry import REFERENCES
 from maskwell.release.evaluation.public_view import PublicMatrix, PublicTable, PublicView
+from maskwell.results.numbers import percent, share
 from maskwell.views.charts.release import released_chart
 from maskwell.views.comparison import listed
 from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
-from maskwell.views.wording import percent
 
 _MOST_ROWS = 200
 _MOST_FIGURES = 10
@@ -50,7 +50,7 @@ def _headline(view: PublicView) -> Facts:
     else:
         items.append(("unbiased", "are counts by the columns that were changed together"))
     if view.limit is not None:
-        items.append((f"{100 * view.limit:.4g} %", "is the largest chance that a match by these columns is right"))
+        items.append((share(view.limit), "is the largest chance that a match by these columns is right"))
     return Facts(items)
 
 
@@ -80,7 +80,7 @@ def _done(view: PublicView) -> Section:
         blocks.append(
             Text(
                 "Somebody who knows that a person is in the file, and the person's true values of these columns, and "
-                f"picks one of the records that show them, is right with a chance of {100 * view.limit:.4g} % at most. "
+                f"picks one of the records that show them, is right with a chance of {share(view.limit)} at most. "
                 + (
                     "The same holds for somebody who also uses how often other rare combinations are shown."
                     if view.limit_by_all_counts
@@ -177,8 +177,8 @@ def _example(view: PublicView) -> list[Block]:
     return [
         Text(
             f"Example: {count:,} records have {table.columns[0]} = {table.labels[i][0]}. In a simple random sample of "
-            f"{table.n:,} that count has a standard error of {s:,.1f}; the release adds {a:,.3g} at most. Together "
-            f"√({s:,.1f}² + {a:,.3g}²) = {total:,.1f}, and a 95 % interval reaches from {count - 1.96 * total:,.0f} to "
+            f"{table.n:,} that count has a standard error of {s:,.1f}; the release adds {a:,.1f} at most. Together "
+            f"√({s:,.1f}² + {a:,.1f}²) = {total:,.1f}, and a 95 % interval reaches from {count - 1.96 * total:,.0f} to "
             f"{count + 1.96 * total:,.0f} records."
         )
     ]
@@ -250,7 +250,7 @@ def _counts(table: PublicTable) -> Table:
         figures.append([f"{value:,.1f}" for value in table.sampling_error.tolist()])
         total = np.hypot(table.sampling_error, table.added_error)
         header += ["added, at most about", "together"]
-        figures += [[f"{value:,.3g}" for value in table.added_error.tolist()], [f"{v:,.1f}" for v in total.tolist()]]
+        figures += [[f"{value:,.1f}" for value in table.added_error.tolist()], [f"{v:,.1f}" for v in total.tolist()]]
     if table.corrected is not None and table.corrected_error is not None:
         header += ["corrected count", "added by the release"]
         figures += [[f"{v:,.1f}" for v in own.tolist()] for own in (table.corrected, table.corrected_error)]

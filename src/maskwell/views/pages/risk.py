@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from maskwell.results.numbers import figure, number, percent
 from maskwell.risk import RiskReport
 from maskwell.risk.frequencies import SIZES
 from maskwell.risk.modelled import Modelled
 from maskwell.risk.summary import TWO_ESTIMATES, VERDICTS, model_words
 from maskwell.views.charts.risk import drivers_chart, fit_chart, individual_chart, sizes_chart, steps_chart
 from maskwell.views.pages.audit import made_by
-from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
-from maskwell.views.wording import number, percent
+from maskwell.views.pages.layout import Beside, Block, Facts, Figure, Section, Table, Text, page
 
 
 def risk_page(report: RiskReport) -> str:
@@ -55,24 +55,23 @@ def _cells(report: RiskReport) -> Section:
     missing = [f"{key} {count:,}" for key, count in report.missing.items() if count]
     if missing:
         words += f" Missing values are a category of their own: {', '.join(missing)}."
+    table = Table("Records in small cells", ["cell", "records", "share"], rows, "<>>")
     return Section(
         "Cells of the keys",
         [
             Text(words),
-            Figure(sizes_chart(report)),
-            Table("Records in small cells", ["cell", "records", "share"], rows, "<>>"),
+            Beside([Figure(sizes_chart(report)), table]),
         ],
     )
 
 
 def _individuals(report: RiskReport) -> Section:
-    words = (
-        f"The risk of a record is the chance that a match with it is right; the largest is {report.records.max():.4g}. "
-    )
+    largest = figure(float(report.records.max()))
+    words = f"The risk of a record is the chance that a match with it is right; the largest is {largest}. "
     if report.cells.population is not None:
         words += "It comes from the sampling weights of its cell."
     elif report.population_size is not None:
-        words += f"Every record is taken to stand for {report.population_size / report.n:,.4g} people."
+        words += f"Every record is taken to stand for {figure(report.population_size / report.n)} people."
     else:
         words += "Without weights or the size of the population it is one over the size of the cell."
     return Section("Record by record", [Text(words), Figure(individual_chart(report))])
@@ -97,8 +96,7 @@ def _population(report: RiskReport, found: Modelled) -> Section:
         ),
         Table("Expected in the population", ["", "number", "of the sample uniques"], rows, "<>>"),
         Text(f"The last two are {TWO_ESTIMATES}."),
-        Figure(fit_chart(found)),
-        *([Figure(steps_chart(found))] if len(found.steps) > 1 else []),
+        Beside([Figure(fit_chart(found)), *([Figure(steps_chart(found))] if len(found.steps) > 1 else [])]),
         Table("Fit statistics", ["of", "B", "B / its standard error"], quality, "<>>"),
         Text(
             "B above 0 means that the model is too simple and that the expected numbers are probably too high; B below "
@@ -120,15 +118,21 @@ def _keys(report: RiskReport) -> Section:
     return Section(
         "Which keys it comes from",
         [
-            Figure(drivers_chart(report)),
-            Table("What remains if an intruder does not know a key", header, rows, "<" + ">" * (len(header) - 1)),
+            Beside(
+                [
+                    Figure(drivers_chart(report)),
+                    Table(
+                        "What remains if an intruder does not know a key", header, rows, "<" + ">" * (len(header) - 1)
+                    ),
+                ]
+            ),
         ],
     )
 
 
 def _diversity(report: RiskReport) -> Section:
     rows = [
-        [name, str(found.l_distinct), f"{found.l_entropy:.3g}", f"{found.revealed:,}"]
+        [name, str(found.l_distinct), figure(found.l_entropy), f"{found.revealed:,}"]
         for name, found in report.diversity.items()
     ]
     header = ["column", "distinct values in every cell", "entropy l", "records whose cell reveals it"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from maskwell.results.numbers import figure, limit
 from maskwell.views.audit_figures import findings
 from maskwell.views.comparison import Comparison
 
@@ -30,11 +31,11 @@ def matched(comparison: Comparison) -> list[list[str]]:
     return [
         [
             name,
-            f"{m.added_variance:.4g}",
-            f"{m.gamma:.4g}",
-            f"{m.epsilon:.4g}",
+            figure(m.added_variance),
+            limit(m.gamma),
+            limit(m.epsilon),
             str(m.size),
-            f"{m.guess_probability:.4g}",
+            figure(m.guess_probability),
         ]
         for name, m in comparison.matches.items()
     ]

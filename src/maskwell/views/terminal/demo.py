@@ -10,8 +10,9 @@ import numpy as np
 
 from maskwell.demands import LDP
 from maskwell.demo.persons import KEYS, PERSONS, XI
+from maskwell.results.numbers import decimals_for, number, percent
 from maskwell.views.terminal.intervals import columns, whisker
-from maskwell.views.wording import decimals_for, number, percent, report_words
+from maskwell.views.wording import report_words
 
 if TYPE_CHECKING:
     from maskwell.demo.persons import Released
@@ -155,11 +156,11 @@ def release_sentences(released: Released) -> list[str]:
         f"A neighbour may know {', '.join(KEYS[:-1])} and {KEYS[-1]}. {alone:,} persons are the only ones with their "
         "combination: whoever knows it finds their illness in the file.",
         f"Demand: no match by what the neighbour knows may be right with a chance above {XI:g}. Exact audit of the "
-        f"release: {release.audit.risk_in_digits(5)} at most, {verdict}; a match was certain before. Tried on the "
+        f"release: {release.audit.risk_in_digits(4)} at most, {verdict}; a match was certain before. Tried on the "
         f"release: {release.attack().sentence()}.",
         f"If every record is matched, {before:,.0f} matches are right before and {after:,.0f} after. "
-        f"{release.changed:.1%} of the records changed, none left its sex or its age group (below 18, 65 and above), "
-        "and no combination appears that nobody had.",
+        f"{percent(release.changed, 2)} of the records changed, none left its sex or its age group (below 18, 65 and "
+        "above), and no combination appears that nobody had.",
     ]
 
 

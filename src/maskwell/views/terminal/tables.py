@@ -5,7 +5,6 @@ Labels are shown as they are, never read as markup.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +15,7 @@ from maskwell.designs import Design
 from maskwell.inference import Estimate
 from maskwell.plain_text import visible
 from maskwell.planning import why_taken
+from maskwell.results.numbers import figure, limit
 from maskwell.tables.labels import shown, text_of
 from maskwell.views.wording import privacy_words
 
@@ -61,8 +61,8 @@ def precision_words(worth: float) -> str:
     if not worth:
         return "single categories cannot be estimated, only sums that the reports can tell"
     return (
-        f"a masked report is worth {worth:.3g} of a direct answer (categories equally common): "
-        f"ask {_times(1 / worth)} times as many people for the same"
+        f"a masked report is worth {figure(worth)} of a direct answer (categories equally common): "
+        f"ask {figure(1 / worth)} times as many people for the same"
     )
 
 
@@ -70,8 +70,12 @@ def design_view(design: Design, worth: float, n: int | None, foreseen: Sequence[
     """A planned design: privacy beside precision, and with n what to expect of it."""
     from rich.console import Group
 
-    privacy = [("epsilon", _number(design.epsilon)), ("parity", _number(design.parity)), ("demand", _demand(design))]
-    precision = [("added variance", _number(design.added_variance)), ("worth of a report", f"{worth:.3g}")]
+    privacy = [
+        ("epsilon", limit(design.epsilon)),
+        ("parity", limit(design.exact_parity())),
+        ("demand", _demand(design)),
+    ]
+    precision = [("added variance", figure(design.added_variance)), ("worth of a report", figure(worth))]
     if n is not None:
         precision.append((f"direct answers that {n:,} equal", f"{worth * n:,.0f}"))
     parts: list[RenderableType] = [
@@ -157,14 +161,6 @@ def _foreseen_table(n: int, foreseen: Sequence[Foreseen]) -> Any:
         cells = f"{row.standard_error:.4f}", f"± {row.half_width:.4f}", f"± {row.direct_half_width:.4f}"
         table.add_row(f"{100 * row.share:g} %", *cells)
     return table
-
-
-def _times(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}" if math.isfinite(value) else "unbounded"
 
 
 def _demand(design: Design) -> str:
