@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from maskwell.auditing import BreachRegion, demand_curves
 from maskwell.auditing.cautions import cautions
 from maskwell.errors import DesignError
 from maskwell.planning import frontier, half_width
+from maskwell.results.numbers import figure, limit
 from maskwell.views import (
     belief_chart,
     breach_chart,
@@ -29,6 +31,7 @@ from maskwell.views.comparison import Comparison, compare_designs
 from maskwell.views.pages.audit import audit_page
 from maskwell.views.pages.compare import compare_page
 from maskwell.views.pages.plan import plan_page
+from maskwell.views.saving import rendered
 from maskwell.views.threats import threats
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
@@ -160,7 +163,7 @@ def test_the_strongest_report_of_the_worst_category_is_named() -> None:
     chart = belief_chart(mw.audit(P1))
     assert "one report can be proof" in title(chart)
     assert {"report 0: proof", "report 2: tells nothing", "report 1: ruled out"} <= {
-        row["text"] for row in having(chart, "text")
+        row["text"].replace("\n", " ") for row in having(chart, "text")
     }
     assert "odds ÷ 3" in str(having(belief_chart(mw.audit(D.warner(truth_prob=0.75))), "text"))
 
@@ -190,6 +193,14 @@ def test_the_heat_map_is_the_matrix(name: str) -> None:
     assert [cell["chance"] for cell in cells] == design.matrix().ravel().tolist()
     zeros = [cell["text"] for cell in cells if cell["chance"] == 0]
     assert set(zeros) <= {"0"}
+
+
+@pytest.mark.parametrize("k", [2, 9, 20])
+def test_every_column_of_the_matrix_keeps_its_name(k: int) -> None:
+    drawn = rendered(
+        matrix_chart(D.gamma_diagonal([f"answer number {i}" for i in range(k)], epsilon=1)), ".svg"
+    ).decode()
+    assert all(drawn.count(f">answer number {i}<") == 2 for i in range(k))
 
 
 def test_a_large_matrix_has_no_picture() -> None:
@@ -259,11 +270,11 @@ def test_the_audit_page_is_complete_in_itself() -> None:
     reader = PageReader(text)
     cells = [cell for row in reader.rows for cell in row]
     for number in (
-        f"{audit.parity:.6g}",
-        f"{audit.epsilon:.6g}",
-        f"{audit.added_variance:.6g}",
-        f"{audit.guess_probability:.4g}",
-        f"{mw.improve(audit.design).added_variance:.6g}",
+        limit(audit.exact_parity),
+        limit(audit.epsilon),
+        figure(audit.added_variance),
+        figure(audit.guess_probability),
+        figure(mw.improve(audit.design).added_variance),
         audit.design.fingerprint,
     ):
         assert number in cells
@@ -274,14 +285,25 @@ def test_the_audit_page_is_complete_in_itself() -> None:
     assert len(reader.charts) == 3
 
 
+@pytest.mark.parametrize("name", ["minimax", "sets", "rappor", "warner", "kuk"])
+def test_a_page_writes_a_figure_one_way(name: str) -> None:
+    """The parity and the chance of a right guess have the same digits in words, tables and charts."""
+    audit = mw.audit(D.minimax(LABELS, epsilon=1.7) if name == "minimax" else DESIGNS[name])
+    reader = PageReader(audit_page(audit))
+    labels = [row["shift"] for chart in reader.charts for row in rows_of(chart) if "shift" in row]
+    numbers = set(re.findall(r"(?<![\d.])\d+\.\d+(?![\d %])", " ".join([*reader.words, *labels])))
+    shown = {limit(audit.exact_parity): audit.parity, figure(audit.guess_probability): audit.guess_probability}
+    for written, value in shown.items():
+        assert {one for one in numbers if abs(float(one) / value - 1) < 0.004} <= {written}
+
+
 @pytest.mark.parametrize("name", list(DESIGNS))
 def test_every_figure_of_an_audit_is_told(name: str) -> None:
     audit = mw.audit(DESIGNS[name])
     told = {row.name: row.value for rows in findings(audit).values() for row in rows}
-    parity = f"{audit.parity:.6g}" if math.isfinite(audit.parity) else "unbounded"
-    assert told["parity"] == parity
-    assert told["proof of the truth"] == f"{float(audit.exposure):.4g}"
-    assert told["average security"] == f"{audit.average_security:.6g}"
+    assert told["parity"] == limit(audit.exact_parity)
+    assert told["proof of the truth"] == figure(audit.exposure)
+    assert told["average security"] == figure(audit.average_security)
     assert told["admissible"] == ("yes" if audit.admissible else "NO")
     assert told["rank"] == f"{audit.rank} of {audit.design.k}"
 
@@ -322,11 +344,11 @@ def test_the_compare_page_has_verdicts_figures_and_proofs(section_3_1: Compariso
     domination = section_3_1.order["P1", "P2"]
     assert not isinstance(domination, str)
     assert domination.C is not None
-    printed = [[f"{value:.4g}" for value in line] for line in domination.C.tolist()]
+    printed = [[figure(value) for value in line] for line in domination.C.tolist()]
     assert [row[1:] for row in reader.rows if row[1:] in printed] == printed
     assert "without limit" in section_3_1.reason("P2", "P1")
     match = section_3_1.matches["P2"]
-    assert any(f"{match.gamma:.4g}" in row for row in reader.rows)
+    assert any(limit(match.gamma) in row for row in reader.rows)
 
 
 def test_a_better_design_at_the_same_privacy_should_replace_the_other() -> None:
@@ -375,9 +397,9 @@ def test_every_threat_has_a_section(name: str) -> None:
 def test_threats_state_the_numbers_of_the_design() -> None:
     audit = mw.audit(DESIGNS["minimax"])
     words = {threat.section: threat.words for threat in threats(audit)}
-    assert f"to {audit.parity**2:.4g}" in words["Repeated answers"]
-    assert f"{audit.report_influence:.3g} respondents" in words["False reports"]
-    assert f"takes {audit.epsilon:.4g}" in words["Several questions, several collectors"]
+    assert f"to {limit(audit.parity**2)}" in words["Repeated answers"]
+    assert f"{figure(audit.report_influence)} respondents" in words["False reports"]
+    assert f"takes {limit(audit.epsilon)}" in words["Several questions, several collectors"]
 
 
 def test_every_caution_has_a_section() -> None:

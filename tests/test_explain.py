@@ -290,7 +290,7 @@ def test_a_device_that_needs_too_many_parts_is_called_approximate() -> None:
 
 def test_the_factor_of_a_second_record_is_told_as_precisely_as_that_of_the_first() -> None:
     design = designs.gamma_diagonal(4, epsilon=1.5)
-    assert "would grow from 4.49 to 20.1." in str(explain(design, "interviewer"))
+    assert "would grow from 4.482 to 20.09." in str(explain(design, "interviewer"))
 
 
 def test_the_question_itself_is_not_explained_as_a_procedure_when_it_is_none() -> None:

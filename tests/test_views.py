@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.results.numbers import decimals_for
+from maskwell.results.numbers import decimals_for, limit
 from maskwell.views import chart, compare, save_chart
 from maskwell.views.pages.layout import Facts, Figure, Section, Table, Text, page
 from maskwell.views.terminal.intervals import whisker
@@ -96,7 +96,7 @@ def test_a_chart_draws_the_kind_of_interval_that_is_asked_for(few: mw.Estimate) 
 def test_the_heading_says_design_privacy_and_number_of_reports(few: mw.Estimate) -> None:
     title = chart(few).to_dict()["title"]
     said = " ".join([title["text"], *title["subtitle"]])
-    for words in ("minimax", "3 categories", f"{few.n:,} reports", "ε = 1", f"{few.design.parity:.4g}"):
+    for words in ("minimax", "3 categories", f"{few.n:,} reports", "ε = 1", limit(few.design.exact_parity())):
         assert words in said
     diverse = estimate_of(mw.designs.local_diversity(5, l=3))
     assert "l = 3" in " ".join(chart(diverse).to_dict()["title"]["subtitle"])

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,6 +80,27 @@ def test_the_picture_holds_the_conditional_shares(two: mw.Reports) -> None:
         share = estimate.conditional({"income": row["shown"]}, {"sex": row["given"]})
         assert row["share"] == share.value
         assert (row["lower"], row["upper"]) == share.interval(0.9)
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [(1, "too few hold it to tell any share: other"), (3, "An arrow: the interval goes on")],
+    ids=["nothing to tell", "wide intervals"],
+)
+def test_a_nearly_empty_group_does_not_stretch_the_axis(seed: int, said: str) -> None:
+    from maskwell.views.charts.joint import joint_chart
+
+    rng = np.random.default_rng(1)
+    groups = mw.designs.minimax(["single", "married", "widowed", "other"], epsilon=1.5)
+    statuses = rng.choice(groups.categories, 3000, p=[0.5, 0.4, 0.094, 0.006])
+    table = {"status": statuses, "income": rng.integers(0, 3, 3000)}
+    design = mw.designs.product(groups, mw.designs.minimax(3, epsilon=1.5), names=list(table))
+    estimate: Any = mw.estimate(design.mask(table, seed=seed))
+    assert estimate.conditional({"income": 2}, {"status": "other"}).interval()[1] > 1.7
+    chart = joint_chart(estimate).to_dict()
+    low, high = chart["spec"]["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert -0.1 <= low <= high <= 1.1
+    assert said in " ".join(chart["title"]["subtitle"])
 
 
 def test_joint_refuses_what_is_not_row_by_row_the_same_people(run: Run, two: mw.Reports) -> None:

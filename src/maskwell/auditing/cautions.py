@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from maskwell.errors import EstimationError
+from maskwell.results.numbers import figure, limit
 from maskwell.tables.labels import shown
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def cautions(audit: Audit) -> Iterator[str]:
         yield f"The design does not meet the demand that it names, {design.demand.describe()}."
     if audit.exposure:
         yield (
-            f"The respondent is exposed: with chance {float(audit.exposure):.4g} the report proves the true answer to "
+            f"The respondent is exposed: with chance {figure(audit.exposure)} the report proves the true answer to "
             f"anyone who sees it ({'every report' if audit.exposure == 1 else shown(audit.exposing_reports)})."
         )
     if unlimited:
@@ -33,8 +34,8 @@ def cautions(audit: Audit) -> Iterator[str]:
         )
     elif audit.parity > USUAL_CEILING:
         yield (
-            f"Parity is {audit.parity:.4g}: a report can multiply somebody's odds about the respondent by that much; "
-            f"about {USUAL_CEILING} is the usual ceiling."
+            f"Parity is {limit(audit.exact_parity)}: a report can multiply somebody's odds about the respondent by "
+            f"that much; about {USUAL_CEILING} is the usual ceiling."
         )
     if audit.average_security_warning:
         yield audit.average_security_warning
@@ -48,8 +49,8 @@ def cautions(audit: Audit) -> Iterator[str]:
     low, high = audit.mutual_information_bounds
     if high - low > 2 * _SURE_BITS:
         yield (
-            f"Mutual information is known to lie between {low:.6g} and {high:.6g} bits: there are too many sets to "
-            "list."
+            f"Mutual information is known to lie between {figure(low)} and {figure(high)} bits: there are too many "
+            "sets to list."
         )
 
 
@@ -57,10 +58,10 @@ def average_security_caution(audit: Audit) -> str:
     """Where average security looks like protection but is not (nayak-zhai-2019, section 3.1)."""
     if audit.average_security >= 2 or math.isfinite(audit.parity):
         return ""
-    about = f"Average security φ = {audit.average_security:.4g} misleads here: it averages over reports, and "
+    about = f"Average security φ = {figure(audit.average_security)} misleads here: it averages over reports, and "
     if audit.exposure:
         return (
-            about + f"with chance {float(audit.exposure):.4g} the report is one that proves the true answer. A design "
+            about + f"with chance {figure(audit.exposure)} the report is one that proves the true answer. A design "
             "with the same φ and finite parity would expose nobody."
         )
     return about + "some of them rule answers out for certain."

@@ -17,6 +17,7 @@ from maskwell.demands import AverageSecurity
 from maskwell.designs.channels.deviations import TOLERANCE, DistanceDeviation, ParityDeviation
 from maskwell.exact import fraction
 from maskwell.ordering.comparable import Comparable, comparable
+from maskwell.results.numbers import figure, limit
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def admissible(design: Any) -> Admissibility:
         return Admissibility(True, 0.0, "reports do not depend on the truth, and nothing else has parity 1.")
     rows = list(given.channel.parity_deviations(parity))
     wrong = next((row for row in rows if row.deviation > TOLERANCE), None)
-    praise = f"every report takes two values with ratio {float(parity):.6g}."
+    praise = f"every report takes two values with ratio {limit(parity)}."
     why = praise if wrong is None else _parity_complaint(given, wrong, float(parity))
     return Admissibility(wrong is None, max(row.deviation for row in rows), why)
 
@@ -66,7 +67,7 @@ def _parity_complaint(given: Comparable, row: ParityDeviation, parity: float) ->
         return f"{name} has chance {row.chance:.3g} whatever the truth is: it tells nothing and could be left out."
     if row.values > 2:
         return f"{name} takes {row.values} different values and could be split into reports that take two."
-    return f"{name} has parity {row.parity:.6g} and could tell more: the design's parity is {parity:.6g}."
+    return f"{name} has parity {limit(row.parity)} and could tell more: the design's parity is {limit(parity)}."
 
 
 # Average security.
@@ -88,8 +89,8 @@ def admissible_average_secure(design: Any, phi: float | Fraction | None = None) 
         return Admissibility(
             False,
             farthest / reach - 1,
-            f"two columns are {farthest:.6g} apart in L1 distance and φ = {1 + reach / 2:.6g} allows {reach:.6g}: "
-            "the design is not average secure.",
+            f"two columns are {figure(farthest)} apart in L1 distance and φ = {figure(1 + reach / 2)} allows "
+            f"{figure(reach)}: the design is not average secure.",
         )
     if reach == 0:
         return Admissibility(True, 0.0, "reports do not depend on the truth, and nothing else has φ = 1.")

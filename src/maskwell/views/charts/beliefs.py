@@ -30,6 +30,8 @@ from maskwell.views.charts.matrix import report_name
 
 _MOST_CURVES = 6
 _MOST_LETTERS = 30
+# A longer name would reach the axis on a phone.
+_LINE_LETTERS = 16
 # Close to the ends a report that is proof takes any belief to certainty.
 _PRIORS = sorted([*np.linspace(0, 1, 101).tolist(), 1e-9, 1 - 1e-9])
 # Up to this factor a curve leaves the corner of the square free for its name.
@@ -135,6 +137,8 @@ def _named(kind: Evidence, colour: str, curves: int) -> Any:
     text = f"{kind.reports}: {factor_words(kind.factor)}"
     if curves == 2 and 1 / _FLAT < kind.factor < _FLAT:
         return label(0.02 if rises else 0.98, 0.95 if rises else 0.05, text, colour, align=align)
+    if len(text) > _LINE_LETTERS:
+        text = text.replace(": ", ":\n")
     crossing = 0.0 if math.isinf(kind.factor) else 1 / (1 + math.sqrt(kind.factor))
     return label(crossing, 1 - crossing, text, colour, align=align, dx=away, dy=1.5 * away)
 

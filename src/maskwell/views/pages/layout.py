@@ -83,8 +83,10 @@ class Section:
 
 
 def page(title: str, sections: Sequence[Section], *, lead: str = "", footer: str = "") -> str:
-    """The whole page as text. A lone chart names itself: without ``lead`` the title is not repeated on the page."""
-    header = f"<header><h1>{visible_html(title)}</h1><p class='lead'>{visible_html(lead)}</p></header>" if lead else ""
+    """The whole page as text. A lone chart names itself: without ``lead`` the title is only read aloud."""
+    header = f"<header><h1>{visible_html(title)}</h1><p class='lead'>{visible_html(lead)}</p></header>"
+    if not lead:
+        header = f"<h1 class='unseen'>{visible_html(title)}</h1>"
     body = "".join(section.html() for section in sections)
     ending = f"<footer>{visible_html(footer)}</footer>" if footer else ""
     scripts = f"<script>{_bundle()}</script>\n<script>{_asset('page.js')}</script>" if "<figure" in body else ""

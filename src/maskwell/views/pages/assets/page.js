@@ -84,6 +84,11 @@
     }
     // A square or a matrix has its words beside it if it leaves the room.
     figure.classList.toggle("narrow", Boolean(fixed) && wide < 0.6 * room);
+    const drawing = place.querySelector("svg");
+    drawing.setAttribute("role", "img");
+    drawing.setAttribute("aria-label", figure.querySelector("figcaption").textContent);
+    // Read aloud, a chart is what its words say; every number is in the tables.
+    for (const part of drawing.children) part.setAttribute("aria-hidden", "true");
     if (place.scrollWidth > place.clientWidth) place.tabIndex = 0;
     figure.dataset.drawn = figure.clientWidth;
   };
