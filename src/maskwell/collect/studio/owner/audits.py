@@ -11,9 +11,10 @@ from maskwell.collect.studio.planning.demands import Asked
 from maskwell.collect.surveys.document import Question
 from maskwell.designs.base import Design
 from maskwell.errors import DesignError
+from maskwell.results.numbers import percent
 from maskwell.views.audit_figures import findings
 from maskwell.views.threats import threats
-from maskwell.views.wording import percent, privacy_words, report_words
+from maskwell.views.wording import privacy_words, report_words
 from maskwell.words.explanation import Audience, explain
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 12
