@@ -103,15 +103,20 @@ def wire(service: str) -> Iterator[Wire]:
             thread.join()
 
 
-# The first words are those that were chosen, from the moment when the form is sent; before and after that, and for
-# numbers that are no words, a fixed sequence goes on.
+# From the moment when the form is sent, words are those that were chosen; before and after that, and for bytes, from
+# which no report is drawn, a fixed sequence goes on.
 _FIXED_CHANCE = """(words) => {
-  let [next, more] = [0, 1];
-  const word = () => (next < words.length ? words[next++] : (more = Math.imul(more, 0x9e3779b1) >>> 0));
-  next = words.length;
-  addEventListener("submit", () => { next = 0; more = 1; }, true);
+  let [next, state] = [words.length, 0];
+  const more = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  addEventListener("submit", () => { next = 0; state = 0; }, true);
   crypto.getRandomValues = (array) => {
-    for (let i = 0; i < array.length; i++) array[i] = word();
+    const chosen = () => array instanceof Uint32Array && next < words.length;
+    for (let i = 0; i < array.length; i++) array[i] = chosen() ? words[next++] : more();
     return array;
   };
   crypto.randomUUID = () => "123e4567-e89b-42d3-a456-426614174000";
@@ -179,6 +184,6 @@ def rows(database: Path) -> dict[str, list[Any]]:
 def forget_submissions(database: Path) -> None:
     """As if nobody had answered yet."""
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("delete from submissions")
-        connection.execute("delete from days")
+        for table in ("submissions", "days", "spent"):
+            connection.execute(f"delete from {table}")
         connection.execute("update surveys set received = 0")

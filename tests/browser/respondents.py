@@ -135,6 +135,13 @@ class _Listener(logging.Handler):
         self._lines.append(f"{record.name} {record.getMessage()}")
 
 
+def invited(running: Collecting, published: dict[str, str]) -> str:
+    """A new invitation: what stands behind the address."""
+    headers = {"Authorization": f"Bearer {published['owner_token']}"}
+    made = httpx.post(f"{running.url}/api/surveys/{published['id']}/invitations", json={"count": 1}, headers=headers)
+    return "#" + str(made.json()["invitations"][0]).partition("#")[2]
+
+
 def open_page(context: Any, published: dict[str, str], running: Collecting, fragment: str = "") -> Any:
     """The page of a survey in a new tab, when its questions or its state are shown."""
     page = context.new_page()

@@ -21,6 +21,7 @@ from tests.browser.respondents import (
     Collecting,
     answer,
     collecting,
+    invited,
     open_page,
     send,
     sent_body,
@@ -88,6 +89,7 @@ def session(
     person: int,
     size: dict[str, int] = PHONE,
     leaks: Sequence[Change] = (),
+    fragment: str = "",
 ) -> Traces:
     """One person answers, and everything is written down."""
     forget_submissions(world.running.database)
@@ -97,7 +99,7 @@ def session(
     fix_chance(context, given.words[person])
     for script in {name for name, _, _ in leaks}:
         context.route(f"**/{script}", _changed(script, leaks))
-    page = open_page(context, published, world.running)
+    page = open_page(context, published, world.running, fragment)
     page.wait_for_load_state("networkidle")
     loading = world.wire.requests()
     answer(page, {**given.answers[person], **_asked_about(page, given.document["questions"], person)})
@@ -148,6 +150,15 @@ def test_every_byte_is_the_same_for_two_answers_with_the_same_reports(world: Wor
     assert any("submissions" in line for line in first.in_the_service["log"])
     assert first.in_the_browser["controls"] == []
     assert first.context == {"cookies": [], "origins": []}
+
+
+def test_an_invitation_changes_nothing_about_that(world: World) -> None:
+    published = world.running.publish({**ONE.document, "invitations": True})
+    # The same invitation for both, and the same pass: what differs is the answer.
+    link = invited(world.running, published)
+    first, second = (session(world, published, ONE, person, fragment=link) for person in (0, 1))
+    assert first.differences(second) == []
+    assert [request.split(b" ", 1)[0] for request in first.sent] == [b"POST", b"POST"]
 
 
 def test_no_label_is_in_what_is_sent_or_logged_and_none_is_stored_with_the_reports(world: World) -> None:
@@ -207,7 +218,7 @@ LEAKS: dict[str, tuple[set[str], list[Change]]] = {
         {"in_the_browser: databases"},
         [
             planted(""),
-            ("respond.js", "body: this.drawBody() }", "body: this.drawBody(), noted }"),
+            ("respond.js", "body: this.drawBody(), ", "body: this.drawBody(), noted, "),
             ("sending.js", '{ state: "answered", body: record.body }', '{ ...record, state: "answered" }'),
         ],
     ),

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.browser.harness import browser
-from tests.browser.respondents import SHORT, Collecting, answer, collecting, heading, kept, open_page, send
+from tests.browser.respondents import SHORT, Collecting, answer, collecting, heading, invited, kept, open_page, send
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTOR = json.loads((ROOT / "tests" / "collect" / "rfc9474.json").read_text("utf-8"))
@@ -58,13 +57,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collecting]:
 def chromium() -> Iterator[Any]:
     with browser() as program:
         yield program
-
-
-def invited(running: Collecting, published: dict[str, str]) -> str:
-    """A new invitation: what stands behind the address."""
-    headers = {"Authorization": f"Bearer {published['owner_token']}"}
-    made = httpx.post(f"{running.url}/api/surveys/{published['id']}/invitations", json={"count": 1}, headers=headers)
-    return "#" + str(made.json()["invitations"][0]).partition("#")[2]
 
 
 def test_an_invitation_is_spent_by_a_pass_that_nothing_links_to_it(chromium: Any, running: Collecting) -> None:

@@ -7,8 +7,9 @@
  *
  * This file is all there is to audit: it imports nothing, stores nothing, sends nothing, and logs nothing. Sections:
  * 1 reads JSON exactly, 2 draws reports, 3 reads each kind of design, 4 holds what a design says of its privacy against
- * its integers, 5 is the door. The rules of drawing are those of docs/sampling_format.md; numbers in brackets, as in
- * [4], are its sections. Every chance is a whole number over a whole number: nothing is rounded.
+ * its integers, 5 is the door. What leaves the device is decided in 2 and 5 alone, from integers that 1 and 3 read; 4, a
+ * third of the file, can only refuse. The rules of drawing are those of docs/sampling_format.md; numbers in brackets, as
+ * in [4], are its sections. Every chance is a whole number over a whole number: nothing is rounded.
  */
 
 /** What is wrong with a design or a call, in one line. It never holds an answer. */
