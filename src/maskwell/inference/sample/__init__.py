@@ -1,0 +1,1 @@
+"""Samples from complex surveys: weights, strata, clusters, replicate weights and calibration."""

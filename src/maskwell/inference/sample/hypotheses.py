@@ -1,0 +1,126 @@
+"""Tests in complex samples: statistics of a simple random sample, compared with what the sample makes of them.
+
+A statistic ``X^2 = e' A^-1 e`` with ``A`` the covariance that a simple random sample would give is a weighted sum of
+chi-squares with the eigenvalues of ``A^-1 V`` as weights, ``V`` the covariance in this sample (Rao and Scott 1984). It is
+compared with Satterthwaite's F of as many degrees of freedom as the sample has. ``wald`` takes ``V`` itself in the place
+of ``A``, which is sharper and needs many more clusters than categories.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import EstimationError
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
+from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.scores import Mean, SampledScores, masking
+from maskwell.inference.simplex import project
+from maskwell.reports import Reports
+
+Kind = Literal["rao-scott", "wald"]
+
+
+def sampled_independence(reports: Reports, sample: Sample, method: str = "rao-scott") -> HypothesisTest:
+    """Whether two masked variables are independent in the population."""
+    design = reports.design
+    if len(design.variables) != 2:
+        raise EstimationError("independence_test needs reports of two variables; take a product of two.")
+    parts = zip(design.variables.values(), design.codec.split(reports.packed), strict=True)
+    sides = []
+    for part, packed in parts:
+        alone = Reports(part, packed, reports.missing, reports.randomness)
+        sides.append(SampledScores.of(alone, sample, "linear"))
+    x, y = (side.mean(side.present) for side in sides)
+    weights, total = x.weights, x.total_weight
+    # Under independence the residual of the table is the mean of products of centred scores.
+    left = (x.of.values - x.value)[:, :-1] * x.domain[:, None]
+    right = (y.of.values - y.value)[:, :-1] * x.domain[:, None]
+    products = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+    residual = weights @ products / total
+    influence = (products - residual) * (x.domain / total)[:, None]
+    spread = _covariance(sample, influence, products, total)
+    n = int(x.domain.sum())
+    plain = np.kron(_simple(x)[:-1, :-1], _simple(y)[:-1, :-1]) / n
+    return _compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
+
+
+def _covariance(sample: Sample, influence: Matrix, values: Matrix, total: float) -> Matrix:
+    if sample.replicates is not None:
+        weights = sample.replicates.weights
+        again = (weights.T @ values) / weights.sum(axis=0)[:, None]
+        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values / sample.weights.sum())
+        return np.asarray(rows.T @ rows)
+    rows, _ = sample.spread(influence)
+    return np.asarray(rows.T @ rows)
+
+
+def sampled_homogeneity(
+    reports: Reports, labels: list[Any], codes: Any, sample: Sample, method: str = "rao-scott"
+) -> HypothesisTest:
+    """Whether groups of the sample have the same proportions."""
+    scores = SampledScores.of(reports, sample, "linear")
+    means = [scores.mean(codes == code) for code in range(len(labels))]
+    pooled = scores.mean(scores.present)
+    reference = means[-1]
+    off = np.concatenate([(mean.value - reference.value)[:-1] for mean in means[:-1]])
+    rows = np.concatenate([(mean.rows - reference.rows)[:, :-1] for mean in means[:-1]], axis=1)
+    spread = rows.T @ rows + _lacking(means)
+    one = _simple(pooled)[:-1, :-1]
+    sizes = np.array([int(mean.domain.sum()) for mean in means])
+    plain = np.kron(np.diag(1 / sizes[:-1]) + 1 / sizes[-1], one)
+    return _compared("homogeneity", off, plain, spread, sample.degrees_of_freedom, method)
+
+
+def _lacking(means: list[Mean]) -> Matrix:
+    """The masking variance that a population correction removed, of differences to the last group."""
+    k = len(means[0].value) - 1
+    pieces = [np.zeros((k, k)) if m.lacking is None else masking(m.of.scores, m.lacking)[:k, :k] for m in means]
+    groups = len(means) - 1
+    whole = np.kron(np.ones((groups, groups)), pieces[-1])
+    for at, piece in enumerate(pieces[:-1]):
+        whole[at * k : (at + 1) * k, at * k : (at + 1) * k] += piece
+    return whole
+
+
+def _simple(mean: Mean) -> Matrix:
+    """The covariance of one report's scores in a simple random sample."""
+    p = project(mean.value)
+    found: Matrix = mean.of.scores.second_moment(p) - np.outer(p, p)
+    return found
+
+
+def _compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
+    from scipy.special import fdtrc
+
+    if method not in ("rao-scott", "wald"):
+        raise EstimationError(f"method must be rao-scott or wald in a sample; got {method!r}.", parameter="method")
+    d = len(off)
+    if method == "wald":
+        if df < d + 1 or np.linalg.matrix_rank(spread) < d:
+            raise EstimationError(
+                f"a Wald test of {d} differences needs more than {d + 1} degrees of freedom; the sample has {df}. Use "
+                "method='rao-scott'."
+            )
+        statistic = float(off @ np.linalg.solve(spread, off))
+        below = df - d + 1
+        f = statistic * below / (df * d)
+        return HypothesisTest(
+            f"{what} (Wald)", statistic, d, float(fdtrc(d, below, max(f, 0.0))), law=f"F with {d} and {below} df"
+        )
+    statistic = float(off @ np.linalg.solve(plain, off))
+    effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0)
+    if not effects.any():
+        return HypothesisTest(f"{what} (Rao-Scott)", 0.0, 0, 1.0, advice="the reports do not vary: nothing to test")
+    nu = float(effects.sum() ** 2 / (effects**2).sum())
+    f = statistic / float(effects.sum())
+    return HypothesisTest(
+        f"{what} (Rao-Scott)",
+        statistic,
+        nu,
+        float(fdtrc(nu, nu * df, max(f, 0.0))),
+        mean=float(effects.mean()),
+        law=f"F with {nu:.3g} and {nu * df:.4g} df, design effects of {effects.min():.2g} to {effects.max():.2g}",
+    )

@@ -1,0 +1,100 @@
+"""The variance of a weighted total by linearisation: how the totals of clusters spread within strata, stage by stage.
+
+A stage samples ``n`` of ``N`` clusters in each stratum. Its clusters' totals ``z`` spread by
+``(1 - f) n/(n-1) sum (z - mean)^2`` with ``f = n/N``; what varies within the clusters that were drawn counts with the
+share ``f``, stage by stage. Totals of scores of masked reports also hold the noise of masking, which no share of the
+population takes away: whatever part of it the factors ``1 - f`` took is added back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import EstimationError
+
+Codes = NDArray[np.int64]
+Lonely = Literal["refuse", "certainty", "adjust", "average"]
+LONELY = ("refuse", "certainty", "adjust", "average")
+
+
+class Spread(NamedTuple):
+    """Rows whose sum of outer products is the covariance of a total, and the part of each record's masking variance
+    that they lack."""
+
+    rows: Matrix
+    lacking: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """For each record its stratum and its cluster, numbered over the whole sample, and the sampled share of each stratum.
+
+    ``fractions`` has one entry per stratum; zeros for sampling with replacement or from a large population.
+    """
+
+    strata: Codes
+    clusters: Codes
+    fractions: Vector
+
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters were drawn."""
+        return int(self.clusters.max()) + 1
+
+    @property
+    def stratum_of_cluster(self) -> Codes:
+        """The stratum of each cluster."""
+        found = np.empty(self.cluster_count, np.int64)
+        found[self.clusters] = self.strata
+        return found
+
+
+def spread(stages: Sequence[Stage], totals: Matrix, lonely: Lonely) -> Spread:
+    """How the total over records varies; ``totals`` are weighted values, one row per record."""
+    pieces: list[Matrix] = []
+    share = np.ones(len(totals))  # the product of the fractions of earlier stages, by record
+    for number, stage in enumerate(stages):
+        if number and not share.any():
+            break
+        pieces.append(_between(stage, totals, share, lonely))
+        share = share * stage.fractions[stage.strata]
+    return Spread(np.concatenate(pieces), share)
+
+
+def _between(stage: Stage, totals: Matrix, share: Vector, lonely: Lonely) -> Matrix:
+    """The rows that one stage adds."""
+    stratum = stage.stratum_of_cluster
+    z = _summed(totals, stage.clusters, stage.cluster_count)
+    before = np.empty(stage.cluster_count)
+    before[stage.clusters] = share
+    size = np.bincount(stratum, minlength=len(stage.fractions)).astype(float)
+    centre = _summed(z, stratum, len(size)) / np.maximum(size, 1)[:, None]
+    alone = (size == 1) & (stage.fractions < 1)
+    if alone.any() and lonely == "refuse":
+        raise EstimationError(
+            f"{int(alone.sum())} of {len(size)} strata have a single cluster, which does not show how clusters vary; "
+            "join strata, or choose a rule: Sample(..., lonely='adjust'), 'average' or 'certainty'."
+        )
+    factor = (1 - stage.fractions) * np.where(size > 1, size / np.maximum(size - 1, 1), 0.0)
+    if lonely == "adjust":
+        centre[alone] = z.mean(axis=0)
+        factor[alone] = 1 - stage.fractions[alone]
+    if lonely == "average" and not alone.all():
+        factor *= len(size) / (len(size) - alone.sum())
+    rows: Matrix = np.sqrt(before * factor[stratum])[:, None] * (z - centre[stratum])
+    return rows
+
+
+def _summed(values: Matrix, codes: Codes, groups: int) -> Matrix:
+    """Sums of rows by group."""
+    if groups == len(values) and (codes[1:] > codes[:-1]).all():
+        return values
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(groups))
+    return np.add.reduceat(values[order], starts, axis=0)
