@@ -35,6 +35,8 @@ from maskwell.inference import (
 from maskwell.inference.regression.arms import arms
 from maskwell.inference.regression.fit import regress
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.totals import ratio
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
@@ -64,6 +66,8 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",
+    "Sample",
+    "ratio",
     "Regression",
     "arms",
     "regress",

@@ -1,6 +1,6 @@
 """From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
-from maskwell.inference.domains import Totals, estimate_by, estimate_totals
+from maskwell.inference.domains import estimate_by, estimate_totals
 from maskwell.inference.estimates import Contrast, Estimate, Projection
 from maskwell.inference.hypotheses.fit import goodness_of_fit
 from maskwell.inference.hypotheses.homogeneity import homogeneity_test
@@ -8,6 +8,7 @@ from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.independence import independence_test
 from maskwell.inference.methods import estimate, estimate_contrast
 from maskwell.inference.posterior import IndividualLeakage, individual_leakage, posterior
+from maskwell.inference.sample.totals import Totals
 from maskwell.inference.top import Top
 
 __all__ = [

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Setting
-from maskwell.designs.base import Design, Matrix, Method, Vector
+from maskwell.designs.base import Matrix, Method
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.estimates import Estimate, report_total
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
+from maskwell.inference.sample.estimates import estimate_of
+from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.scores import SampledScores
+from maskwell.inference.sample.totals import Totals, sampled_totals
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
@@ -23,27 +27,15 @@ from maskwell.tables.matching import Missing
 _ROUND_OFF = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Totals:
-    """Estimated numbers of people by category. Their sum varies with the sample; that of proportions does not."""
-
-    design: Design
-    values: Vector
-    covariance: Matrix
-    cov_type: str = "with replacement"
-
-    @property
-    def standard_errors(self) -> Vector:
-        """Square roots of the variances."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-
-
-def estimate_totals(tally: Tally | Reports, method: Method = "linear") -> Totals:
+def estimate_totals(tally: Tally | Reports, method: Method = "linear", sample: Sample | None = None) -> Totals:
     """Horvitz–Thompson totals: the sum over reports of weight times score.
 
     The variance is that of sampling with replacement, ``n/(n-1) sum (w L - T/n)^2``, which is safe for samples without.
-    Divide by a known population size for Horvitz–Thompson proportions; ``estimate`` gives the Hájek ones.
+    Divide by a known population size for Horvitz–Thompson proportions; ``estimate`` gives the Hájek ones. With
+    ``sample``, weights and variance are those of the sample.
     """
+    if sample is not None:
+        return sampled_totals(tally, sample, method)
     counted = as_tally(tally)
     if counted.squares is None or counted.n < 2:
         raise EstimationError("totals need sampling weights of at least 2 reports: use reports.tally(weights=...).")
@@ -78,9 +70,11 @@ def estimate_by(
     method: Any = "linear",
     patterns: bool | None = None,
     missing: Missing = "refuse",
+    sample: Sample | None = None,
 ) -> dict[Any, Estimate]:
     """An estimate for each group, in rising order of their labels; ``groups`` holds one label per report.
 
+    With ``sample`` each group is a domain of it: strata and clusters without anyone of the group count too.
     A missing label is an error unless ``missing="keep"``, which makes a group of those reports, under ``None``, last.
 
     >>> import maskwell as mw
@@ -90,7 +84,12 @@ def estimate_by(
     >>> list(mw.estimate_by(reports, ["x", None, "x", None], missing="keep"))
     ['x', None]
     """
-    labels, codes = _grouped(groups, len(reports), missing)
+    labels, codes = grouped(groups, len(reports), missing)
+    if sample is not None:
+        if weights is not None:
+            raise DataError("weights belong to the sample; give them to mw.Sample.", parameter="weights")
+        scores = SampledScores.of(reports, sample, method)
+        return {label: estimate_of(scores, reports, method, codes == at) for at, label in enumerate(labels)}
     weighted = None if weights is None else np.asarray(weights)
     keep = True if method in ("likelihood", "one-step") else patterns
     absent = np.zeros(len(reports), bool) if reports.missing is None else reports.missing
@@ -110,7 +109,7 @@ def estimate_by(
     return found
 
 
-def _grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
+def grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
     """The labels of the groups in rising order, ``None`` last if some are missing, and each report's place in it."""
     import pyarrow as pa
     import pyarrow.compute as pc

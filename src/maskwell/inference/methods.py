@@ -7,10 +7,13 @@ from typing import Literal
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, contrast_vector
 from maskwell.inference.joint import linear_estimate
+from maskwell.inference.sample.estimates import sampled_estimate
+from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 
@@ -19,7 +22,9 @@ _TOLERANCE = 1e-9
 
 
 def estimate(
-    tally: Tally | Reports, method: Literal["linear", "moments", "likelihood", "one-step"] = "linear"
+    tally: Tally | Reports,
+    method: Literal["linear", "moments", "likelihood", "one-step"] = "linear",
+    sample: Sample | None = None,
 ) -> Estimate:
     """Estimate the proportions of all categories.
 
@@ -29,11 +34,20 @@ def estimate(
     ``one-step`` is one Newton step towards it. For reports that are sets these two need each distinct report, as
     ``reports.tally(patterns=True)`` keeps it.
 
+    With ``sample``, a :class:`~maskwell.Sample` with a record for each report, the estimate is the weighted mean
+    of the scores and its covariance that of the sample (``linear`` and ``moments``).
+
     >>> import maskwell as mw
     >>> design = mw.designs.warner(truth_prob=0.75)
     >>> mw.estimate(mw.Tally.from_counts(design, [500, 500])).proportions
     array([0.5, 0.5])
     """
+    if sample is not None:
+        if method not in ("linear", "moments"):
+            raise EstimationError(
+                Advice("estimates from a sample are linear; use ", Setting("method", "linear"), " or 'moments'.")
+            )
+        return sampled_estimate(tally, sample, method)
     if method == "likelihood" or method == "one-step":
         from maskwell.inference.likelihood.estimate import estimate_likelihood
 

@@ -15,15 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
+from maskwell.inference.domains import grouped
 from maskwell.inference.draws import seed_of
 from maskwell.inference.hypotheses import group_likelihoods, group_means
 from maskwell.inference.hypotheses.group_scores import Comparison
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.monte_carlo import MOST, upper_tail
 from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
+from maskwell.inference.sample.hypotheses import sampled_homogeneity
+from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 
@@ -40,20 +44,32 @@ _PATTERN_CELLS = 1 << 26
 _WORK = 1_000_000_000  # numbers to look at
 
 
-def homogeneity_test(tallies: Sequence[Tally | Reports], *, seed: int | None = None) -> HypothesisTest:
+def homogeneity_test(
+    tallies: Sequence[Tally | Reports] | Reports,
+    groups: Any = None,
+    *,
+    seed: int | None = None,
+    sample: Sample | None = None,
+    method: str = "rao-scott",
+) -> HypothesisTest:
     """Test whether groups, each asked with a design for the same categories, have the same proportions.
 
     The result says what the p-value was read from: chi-square, permutations of the reports among the groups, or samples
     drawn at a common population, with the standard error that drawing leaves. Draws depend on the tallies alone, or on
     ``seed``, so that a test repeated gives the same p-value.
 
+    In a complex sample, give all reports in one, ``groups`` with the group of each, and ``sample``; ``method`` is then
+    ``"rao-scott"`` or ``"wald"``.
+
     >>> import maskwell as mw
     >>> design = mw.designs.direct(["yes", "no"])
     >>> print(mw.homogeneity_test([mw.Tally.from_counts(design, [700, 300]), mw.Tally.from_counts(design, [650, 350])]))
     homogeneity (score): statistic 5.6952, p = 0.01701 (chi-square, 1 df)
     """
-    groups = _checked(tallies)
-    compared = _compare(groups, seed_of(tally.counts for tally in groups) if seed is None else seed)
+    if sample is not None or groups is not None:
+        return _in_sample(tallies, groups, sample, method)
+    counted = _checked(tallies)
+    compared = _compare(counted, seed_of(tally.counts for tally in counted) if seed is None else seed)
     scores = compared.scores
     weights = scores.weights[scores.weights > _NO_WEIGHT]
     if not len(weights):
@@ -73,6 +89,18 @@ def homogeneity_test(tallies: Sequence[Tally | Reports], *, seed: int | None = N
     )
 
 
+def _in_sample(reports: Any, groups: Any, sample: Sample | None, method: str) -> HypothesisTest:
+    if groups is None or sample is None or not isinstance(reports, Reports):
+        raise EstimationError(
+            "homogeneity_test in a sample needs the reports of all groups in one, groups= with the group of each, and "
+            "sample=."
+        )
+    labels, codes = grouped(groups, len(reports), "refuse")
+    if len(labels) < 2:
+        raise EstimationError("homogeneity_test needs at least two groups.", parameter="groups")
+    return sampled_homogeneity(reports, labels, codes, sample, method)
+
+
 def _by_law(result: HypothesisTest, weights: Vector, large: bool) -> HypothesisTest:
     """The result with the tail of its law in large groups."""
     unequal = weights.max() - weights.min() > _UNEQUAL * weights.max()
@@ -84,7 +112,7 @@ def _by_law(result: HypothesisTest, weights: Vector, large: bool) -> HypothesisT
     )
 
 
-def _checked(tallies: Sequence[Tally | Reports]) -> list[Tally]:
+def _checked(tallies: Sequence[Tally | Reports] | Reports) -> list[Tally]:
     """The groups' tallies, with distinct reports where they can be had."""
     if isinstance(tallies, (Tally, Reports)) or len(tallies) < 2:
         raise EstimationError("homogeneity_test needs at least two groups: a list of their tallies or reports.")

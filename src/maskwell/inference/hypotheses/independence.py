@@ -36,6 +36,8 @@ from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.independence_score import ScoreTest
 from maskwell.inference.hypotheses.independence_statistics import SHUFFLED, STATISTICS, Pairs, two_variables
 from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
+from maskwell.inference.sample.hypotheses import sampled_independence
+from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 from maskwell.sampling.permutation import shuffled_tables
@@ -50,12 +52,18 @@ _OWN_SEED = 1
 
 
 def independence_test(
-    tally: Tally | Reports, method: Kind = "score", permutations: Any = None, seed: int | None = None
+    tally: Tally | Reports,
+    method: Any = None,
+    permutations: Any = None,
+    seed: int | None = None,
+    *,
+    sample: Sample | None = None,
 ) -> HypothesisTest:
     """Test whether the two variables of a product are independent.
 
     Without further arguments the test chooses its calibration and says in ``choice`` which and why. ``permutations=0``
-    asks for the statistic's own law, any other number for so many shuffles.
+    asks for the statistic's own law, any other number for so many shuffles. With ``sample`` the methods are
+    ``"rao-scott"`` (the default) and ``"wald"``.
 
     >>> import maskwell as mw
     >>> design = mw.designs.product(mw.designs.direct(2), mw.designs.direct(2))
@@ -63,6 +71,9 @@ def independence_test(
     >>> round(found.statistic, 6), found.df, found.p_value < 1e-9
     (40.0, 1, True)
     """
+    if sample is not None:
+        return sampled_independence(tally, sample, method or "rao-scott")
+    method = method or "score"
     if method not in get_args(Kind):
         raise EstimationError(f"method must be one of {', '.join(get_args(Kind))}; got {method!r}.", parameter="method")
     if permutations is not None and (not isinstance(permutations, int) or permutations < 0):

@@ -15,6 +15,7 @@ from maskwell.inference.regression.likelihood import Evaluation, Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.newton import Solution, maximise, solve
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.sample import Sample
 
 Method = Literal["likelihood", "corrected"]
 CovarianceType = Literal["observed", "opg", "robust"]
@@ -30,6 +31,7 @@ def regress(
     cov_type: CovarianceType | None = None,
     event: Any = None,
     missing: Literal["refuse", "drop"] = "refuse",
+    sample: Sample | None = None,
 ) -> Regression:
     """Fit a regression in which the outcome, some predictors, or both were masked.
 
@@ -41,7 +43,8 @@ def regress(
     ``method="likelihood"`` maximises the likelihood of the reports; masked predictors then have a multinomial logit on
     the other predictors. ``"corrected"`` solves estimating equations that need no such model, and loses some precision.
     Covariances: ``"observed"`` information, ``"opg"`` (outer product of scores) or ``"robust"`` (the sandwich of both),
-    which corrected scores always have.
+    which corrected scores always have. With ``sample``, records count by their weights and the sandwich takes its strata,
+    clusters or replicates; records without all values are then outside the domain, not out of the sample.
 
     >>> import maskwell as mw
     >>> import numpy as np
@@ -57,15 +60,28 @@ def regress(
         raise DataError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.", parameter="family")
     if method not in ("likelihood", "corrected"):
         raise DataError(f"method must be likelihood or corrected; got {method!r}.", parameter="method")
-    kind = _covariance_type(cov_type, method)
+    kind = _covariance_type(cov_type, method, sample)
     frame = model_frame(formula, data, masked, family, event, missing)
     chosen = family_of(family, len(frame.outcome.categories))
-    weights = np.ones(frame.n)
-    return fitted(formula, frame, chosen, method, kind, weights)
+    if sample is None:
+        return fitted(formula, frame, chosen, method, kind, np.ones(frame.n))
+    if not isinstance(sample, Sample):
+        raise DataError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
+    sample.require_length(len(frame.kept), "record")
+    weights = sample.weights[frame.kept]
+    # Of average 1, so that the precision of open answers is that of as many people.
+    scaled = weights * (frame.n / weights.sum())
+    return fitted(formula, frame, chosen, method, kind, scaled, sample)
 
 
 def fitted(
-    formula: str, frame: ModelFrame, family: Family, method: Method, cov_type: CovarianceType, weights: Vector
+    formula: str,
+    frame: ModelFrame,
+    family: Family,
+    method: Method,
+    cov_type: CovarianceType,
+    weights: Vector,
+    sample: Sample | None = None,
 ) -> Regression:
     """The fitted model of a frame."""
     names = family.parameter_names(frame.terms, frame.outcome.categories)
@@ -78,7 +94,7 @@ def fitted(
         corrected = Corrected(frame, family, weights)
         solution = solve(corrected, likelihood.start()[: likelihood.outcome_size], names)
         at = corrected.evaluate(solution.theta, scores=True)
-    covariance = _covariance(at, weights, cov_type)
+    covariance = _covariance(at, weights, cov_type) if sample is None else _in_sample(at, frame, weights, sample)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
         formula=formula,
@@ -91,13 +107,16 @@ def fitted(
         family=family,
         frame=frame,
         weights=weights,
+        degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
         solution=Solution(solution.theta, at, solution.decrement, solution.iterations),
     )
 
 
-def _covariance_type(asked: CovarianceType | None, method: Method) -> CovarianceType:
+def _covariance_type(asked: CovarianceType | None, method: Method, sample: Sample | None) -> CovarianceType:
     if asked is None:
-        return "observed" if method == "likelihood" else "robust"
+        return "observed" if method == "likelihood" and sample is None else "robust"
+    if sample is not None and asked != "robust":
+        raise DataError(f"cov_type {asked!r} knows no sample; with one it is 'robust'.", parameter="cov_type")
     if asked not in ("observed", "opg", "robust"):
         raise DataError(f"cov_type must be observed, opg or robust; got {asked!r}.", parameter="cov_type")
     if method == "corrected" and asked != "robust":
@@ -116,6 +135,27 @@ def _covariance(at: Evaluation, weights: Vector, cov_type: CovarianceType) -> Ma
     outer = weighted.T @ weighted
     if cov_type == "opg":
         return _inverse(outer)
+    sandwich: Matrix = inverse @ outer @ inverse.T
+    return sandwich
+
+
+def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sample) -> Matrix:
+    """The sandwich with the variance of the total score over samples like this one."""
+    assert at.scores is not None
+    inverse = _inverse(at.information)
+    scores = np.zeros((len(frame.kept), at.scores.shape[1]))
+    scores[frame.kept] = at.scores
+    scale = weights.sum() / float(sample.weights[frame.kept].sum())
+    if sample.replicates is not None:
+        again = scale * (sample.replicates.weights.T @ scores)
+        rows = np.sqrt(sample.replicates.factors)[:, None] * again
+        outer = rows.T @ rows
+    else:
+        rows, lacking = sample.spread(scale * scores)
+        outer = rows.T @ rows
+        # What a population correction took away is given back: masks, and the model itself, vary all the same.
+        weighted = scores * (scale * sample.weights)[:, None]
+        outer += (weighted * lacking[:, None]).T @ weighted
     sandwich: Matrix = inverse @ outer @ inverse.T
     return sandwich
 

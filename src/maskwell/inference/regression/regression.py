@@ -13,12 +13,12 @@ import numpy as np
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
-from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.regression.families import Family
 from maskwell.inference.regression.likelihood import Likelihood, linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import Solution, maximise
 from maskwell.inference.regression.summary import summary_lines
+from maskwell.inference.sample.estimates import t_quantile
 from maskwell.plain_text import among, visible_lines
 from maskwell.tables.frames import native_columns
 
@@ -42,6 +42,7 @@ class Regression:
     family: Family
     frame: ModelFrame
     weights: Vector
+    degrees_of_freedom: float
     solution: Solution
 
     @property
@@ -76,8 +77,12 @@ class Regression:
 
     @property
     def pvalues(self) -> pd.Series[float]:
-        """Two-sided p-values of the coefficients, from the normal distribution."""
-        return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
+        """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
+        from scipy.special import stdtr
+
+        if np.isinf(self.degrees_of_freedom):
+            return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
+        return self._series([2 * float(stdtr(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""
@@ -93,7 +98,7 @@ class Regression:
 
     def interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper Wald limits of the coefficients."""
-        margin = normal_quantile(level) * np.sqrt(np.diagonal(self.covariance))
+        margin = t_quantile(level, min(self.degrees_of_freedom, 1e9)) * np.sqrt(np.diagonal(self.covariance))
         return np.column_stack([self.estimates - margin, self.estimates + margin])
 
     @property
@@ -156,11 +161,15 @@ class Regression:
         at = self._places(term)
         part, block = self.estimates[at], self.covariance[np.ix_(at, at)]
         statistic = float(part @ np.linalg.solve(block, part))
+        if np.isfinite(self.degrees_of_freedom):
+            return _wald_in_sample(term, statistic, len(at), self.degrees_of_freedom)
         return HypothesisTest(f"Wald test of {term}", statistic, len(at), chi_square_tail(statistic, len(at)))
 
     def lr_test(self, term: str) -> HypothesisTest:
         """Whether a term can be left out, by the likelihood ratio of the two fits."""
         self._require_likelihood("a likelihood ratio")
+        if np.isfinite(self.degrees_of_freedom):
+            raise EstimationError("a weighted likelihood has no ratio test; use wald_test, which knows the sample.")
         gone = self.frame.slices[self._term(term)]
         without = np.delete(np.arange(len(self.frame.terms)), gone)
         if not len(without):
@@ -303,6 +312,16 @@ class Regression:
         import pandas as pd
 
         return pd.Series(np.asarray(values, float), index=list(self.names))
+
+
+def _wald_in_sample(term: str, statistic: float, d: int, df: float) -> HypothesisTest:
+    from scipy.special import fdtrc
+
+    below = df - d + 1
+    if below < 1:
+        raise EstimationError(f"{term} has {d} coefficients, too many for {df:g} degrees of freedom of the sample.")
+    p_value = float(fdtrc(d, below, statistic * below / (df * d)))
+    return HypothesisTest(f"Wald test of {term}", statistic, d, p_value, law=f"F with {d} and {below:g} df")
 
 
 def _plain(value: Any) -> float | None:

@@ -26,7 +26,12 @@ def summary_lines(fit: Regression, level: float) -> list[str]:
         f"outcome   {_outcome(fit)}",
         *_masked(fit),
         f"records   {fit.n:,}" + (f" ({fit.dropped:,} more lack a value)" if fit.dropped else ""),
-        f"errors    from the {_COVARIANCES[fit.cov_type]}",
+        f"errors    from the {_COVARIANCES[fit.cov_type]}"
+        + (
+            f" over the sample, {fit.degrees_of_freedom:g} degrees of freedom"
+            if np.isfinite(fit.degrees_of_freedom)
+            else ""
+        ),
         *_background(fit),
         "",
         *_table(fit, level),
@@ -34,6 +39,11 @@ def summary_lines(fit: Regression, level: float) -> list[str]:
         *_fit(fit),
         *_cost(fit),
     ]
+
+
+def _sample(fit: Regression) -> str:
+    df = fit.degrees_of_freedom
+    return f" over the sample, {df:g} degrees of freedom" if np.isfinite(df) else ""
 
 
 def _method(fit: Regression) -> str:

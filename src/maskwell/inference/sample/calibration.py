@@ -77,7 +77,7 @@ def raked(weights: Vector, margins: list[Margin]) -> Vector:
 
 
 def residuals(values: Matrix, weights: Vector, margins: list[Margin]) -> Matrix:
-    """What the margins do not explain of the values: residuals of a regression weighted by the calibrated weights."""
+    """What the margins do not explain of the values: residuals of a regression by the weights before."""
     if len(margins) == 1:
         (margin,) = margins
         total = np.bincount(margin.codes, weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +145,7 @@ class SampledContrast(Contrast):
 
 
 def sampled_estimate(
-    reports: Reports, sample: Sample, method: Method = "linear", domain: NDArray[np.bool_] | None = None
+    reports: Any, sample: Sample, method: Method = "linear", domain: NDArray[np.bool_] | None = None
 ) -> SampledEstimate:
     """The estimate of all records of a sample, or of a domain of them."""
     scores = SampledScores.of(reports, sample, method)

@@ -1,9 +1,9 @@
 """Tests in complex samples: statistics of a simple random sample, compared with what the sample makes of them.
 
 A statistic ``X^2 = e' A^-1 e`` with ``A`` the covariance that a simple random sample would give is a weighted sum of
-chi-squares with the eigenvalues of ``A^-1 V`` as weights, ``V`` the covariance in this sample (Rao and Scott 1984). It is
-compared with Satterthwaite's F of as many degrees of freedom as the sample has. ``wald`` takes ``V`` itself in the place
-of ``A``, which is sharper and needs many more clusters than categories.
+chi-squares with the eigenvalues of ``A^-1 V`` as weights, ``V`` the covariance in this sample (Rao and Scott 1984).
+It is compared with Satterthwaite's F of as many degrees of freedom as the sample has. ``wald`` takes ``V`` itself in
+the place of ``A``, which is sharper and needs many more clusters than categories.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.scores import Mean, SampledScores, masking
+from maskwell.inference.sample.scores import Mean, SampledScores, masking, require_reports
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 
 Kind = Literal["rao-scott", "wald"]
 
 
-def sampled_independence(reports: Reports, sample: Sample, method: str = "rao-scott") -> HypothesisTest:
+def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott") -> HypothesisTest:
     """Whether two masked variables are independent in the population."""
+    require_reports(reports)
     design = reports.design
     if len(design.variables) != 2:
         raise EstimationError("independence_test needs reports of two variables; take a product of two.")
@@ -41,13 +42,13 @@ def sampled_independence(reports: Reports, sample: Sample, method: str = "rao-sc
     products = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
     residual = weights @ products / total
     influence = (products - residual) * (x.domain / total)[:, None]
-    spread = _covariance(sample, influence, products, total)
+    spread = _covariance(sample, influence, products)
     n = int(x.domain.sum())
     plain = np.kron(_simple(x)[:-1, :-1], _simple(y)[:-1, :-1]) / n
     return _compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
 
 
-def _covariance(sample: Sample, influence: Matrix, values: Matrix, total: float) -> Matrix:
+def _covariance(sample: Sample, influence: Matrix, values: Matrix) -> Matrix:
     if sample.replicates is not None:
         weights = sample.replicates.weights
         again = (weights.T @ values) / weights.sum(axis=0)[:, None]
@@ -79,7 +80,7 @@ def _lacking(means: list[Mean]) -> Matrix:
     k = len(means[0].value) - 1
     pieces = [np.zeros((k, k)) if m.lacking is None else masking(m.of.scores, m.lacking)[:k, :k] for m in means]
     groups = len(means) - 1
-    whole = np.kron(np.ones((groups, groups)), pieces[-1])
+    whole = np.asarray(np.kron(np.ones((groups, groups)), pieces[-1]), np.float64)
     for at, piece in enumerate(pieces[:-1]):
         whole[at * k : (at + 1) * k, at * k : (at + 1) * k] += piece
     return whole

@@ -33,8 +33,8 @@ class Sample:
     it with all clusters), ``"average"`` (give it the average variance of the others), or ``"certainty"`` (it was bound
     to be drawn and adds none).
 
-    ``replicate_weights`` (columns of whole weights) with ``replicate_method`` ("jk1", "jkn", "brr", "fay" with ``fay=``,
-    "bootstrap") take the place of strata and clusters; ``with_replicates`` makes them from strata and clusters.
+    ``replicate_weights`` (columns of whole weights) with ``replicate_method`` ("jk1", "jkn", "brr", "fay" with its
+    ``fay``, "bootstrap") take the place of strata and clusters; ``with_replicates`` makes them from these.
 
     >>> import maskwell as mw
     >>> sample = mw.Sample(weights=[2, 2, 3, 3], strata=["a", "a", "b", "b"])
@@ -113,7 +113,7 @@ class Sample:
         made.replicates = built if not self._margins else replace(built, weights=_each_raked(built, self._margins))
         return made
 
-    def calibrate(self, margins: Mapping[str, Any], **columns: Any) -> Self:
+    def calibrate(self, margins: Any, **columns: Any) -> Self:
         """The same sample with weights that add up to known totals: one margin post-stratifies, several rake.
 
         ``margins`` gives the total of each category by variable: ``{"sex": {"f": 5200, "m": 4800}}``. The variables are
@@ -137,7 +137,7 @@ class Sample:
     def spread(self, values: Matrix) -> Spread:
         """How the weighted total of some values varies over samples, by linearisation."""
         if self._margins:
-            values = residuals(values, self.weights, self._margins)
+            values = residuals(values, self._base_weights, self._margins)
         return spread(self._stages, values * self.weights[:, None], self._lonely)
 
     def effective_n(self, used: NDArray[np.bool_] | None = None) -> float:

@@ -17,6 +17,15 @@ from maskwell.reports import Reports
 _MOST_CELLS = 1 << 28
 
 
+def require_reports(given: object) -> None:
+    """An error unless these are reports."""
+    if not isinstance(given, Reports):
+        raise EstimationError(
+            "an estimate from a sample needs Reports, one per record in the order of the sample: a tally no longer "
+            "knows who gave which report."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class SampledScores:
     """Scores of all records of a sample; zero, and not ``present``, where there is no report."""
@@ -30,11 +39,7 @@ class SampledScores:
     @staticmethod
     def of(reports: Reports, sample: Sample, method: Method) -> SampledScores:
         """The scores of reports, one per record of the sample."""
-        if not isinstance(reports, Reports):
-            raise EstimationError(
-                "an estimate from a sample needs Reports, one per record in the order of the sample: a tally no longer "
-                "knows who gave which report."
-            )
+        require_reports(reports)
         if not isinstance(sample, Sample):
             raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
         sample.require_length(len(reports), "report")

@@ -33,7 +33,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """For each record its stratum and its cluster, numbered over the whole sample, and the sampled share of each stratum.
+    """For each record its stratum and its cluster, numbered over the whole sample; the sampled share of each stratum.
 
     ``fractions`` has one entry per stratum; zeros for sampling with replacement or from a large population.
     """

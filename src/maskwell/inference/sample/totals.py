@@ -87,7 +87,7 @@ class Totals:
         return visible_lines(lines)
 
 
-def sampled_totals(reports: Reports, sample: Sample, method: Method = "linear") -> Totals:
+def sampled_totals(reports: Any, sample: Sample, method: Method = "linear") -> Totals:
     """Totals over the population that the weights stand for."""
     scores = SampledScores.of(reports, sample, method)
     values = scores.sample.weights @ scores.values
@@ -116,7 +116,7 @@ def ratio(
     sample: Sample | None = None,
     domain: NDArray[np.bool_] | None = None,
 ) -> SampledContrast:
-    """One weighted sum of proportions over another, by the delta method: ``ratio(reports, {"often": 1}, {"never": 1})``.
+    """One weighted sum of proportions over another, with the standard error of the delta method.
 
     Without ``sample`` the records are a simple random sample.
 
