@@ -21,7 +21,7 @@ from maskwell.designs.base import Design, Matrix, Method, Scores, Vector
 from maskwell.designs.codecs import SetCodec
 from maskwell.designs.layered.base import LayeredDesign, RoundsParity
 from maskwell.designs.layered.bit_channel import BitChannel
-from maskwell.designs.scores import SUM_TOLERANCE
+from maskwell.designs.scores import SUM_TOLERANCE, FromInclusions
 from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
@@ -63,7 +63,7 @@ class BitReports(Design):
         return float((a * (1 - a) + (self.k - 1) * b * (1 - b)) / (a - b) ** 2)
 
     def scores(self, method: Method) -> Scores:
-        return BitScores(self.channel)
+        return BitScores(self.channel, (float(self.channel.own), float(self.channel.other)))
 
     def estimator(self, method: Method) -> Matrix:
         self.channel.refuse_large("the table of scores")
@@ -213,36 +213,30 @@ class BitsCodec(SetCodec):
 
 
 @dataclass(frozen=True)
-class BitScores(Scores):
+class BitScores(FromInclusions):
     """The score of a bit is ``(bit - b) / (a - b)``: unbiased given each truth, so scores of two bits share nothing."""
 
     channel: BitChannel
+    inclusion: tuple[float, float]
 
     @property
-    def _inclusion(self) -> tuple[float, float]:
-        return float(self.channel.own), float(self.channel.other)
+    def k(self) -> int:
+        return self.channel.k
 
     def mean(self, counts: NDArray[Any]) -> Vector:
-        a, b = self._inclusion
+        a, b = self.inclusion
         held = counts[:, :-1].sum(axis=0) / counts[:, -1].sum()
         return np.asarray((held - b) / (a - b))
 
     def rows(self, packed: Packed) -> Matrix:
-        a, b = self._inclusion
+        a, b = self.inclusion
         bits = np.unpackbits(packed, axis=1, count=self.channel.k, bitorder="little")
         return np.asarray((bits - b) / (a - b), np.float64)
-
-    def extremes(self) -> tuple[float, float]:
-        a, b = self._inclusion
-        return -b / (a - b), (1 - b) / (a - b)
 
     def second_moment(self, proportions: Vector) -> Matrix:
         if self.channel.k**2 > MATRIX_CELLS:
             raise DesignError(f"the covariance of {self.channel.k:,} categories is too large; use variances.")
         return np.diag(self.second_moment_diagonal(proportions))
-
-    def contrast_moment(self, weights: Vector, proportions: Vector) -> float:
-        return float(weights**2 @ self.second_moment_diagonal(proportions))
 
     def second_moment_diagonal(self, proportions: Vector) -> Vector:
         intercept, slope = self.common_line()
@@ -252,19 +246,12 @@ class BitScores(Scores):
         intercept, slope = self.common_line()
         return intercept + slope * np.eye(self.channel.k)
 
-    def common_line(self) -> tuple[float, float]:
-        a, b = self._inclusion
-        return b * (1 - b) / (a - b) ** 2, (1 - 2 * b) / (a - b)
+    def extremes(self) -> tuple[float, float]:
+        a, b = self.inclusion
+        return -b / (a - b), (1 - b) / (a - b)
+
+    def contrast_moment(self, weights: Vector, proportions: Vector) -> float:
+        return float(weights**2 @ self.second_moment_diagonal(proportions))
 
     def holds_at(self, proportions: Vector) -> bool:
         return bool(abs(proportions.sum() - 1) <= SUM_TOLERANCE and (proportions >= 0).all())
-
-    def variance_lines(self, proportions: Vector) -> tuple[Vector, Vector]:
-        intercept, slope = self.common_line()
-        ones = np.ones(self.channel.k)
-        return intercept * ones, slope * ones
-
-    def binomial(self) -> tuple[Vector, Vector]:
-        a, b = self._inclusion
-        ones = np.ones(self.channel.k)
-        return a * ones, b * ones
