@@ -194,7 +194,7 @@ def test_mask_refuses(run: Run, files: Path, content: str, options: list[Any], a
         (["-", "-c", "colour", "-d", "-", "-o", "o.parquet"], ["standard input"]),
         (["answers.parquet", "-c", "no", "-d", "design.json", "-o", "o.parquet"], ["'no'", "'colour'"]),
         (["answers.csv", "-c", "colour", "-d", "design.json"], ["--output"]),
-        (["answers.csv"], ["--column"]),
+        (["answers.csv"], ["--design"]),
     ],
 )
 def test_mask_refuses_these_arguments(run: Run, files: Path, args: list[str], about: list[str]) -> None:

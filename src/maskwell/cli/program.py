@@ -22,11 +22,13 @@ from maskwell.cli.commands.demo import demo
 from maskwell.cli.commands.designs import designs
 from maskwell.cli.commands.estimate import estimate
 from maskwell.cli.commands.mask import mask
+from maskwell.cli.commands.merge import merge
 from maskwell.cli.commands.plan import plan
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
+from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
 from maskwell.cli.shared.option_names import naming_options
@@ -70,7 +72,7 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
+for command in (plan, mask, tally, merge, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))
 

@@ -74,6 +74,12 @@ def refuse_repeated(seen: SeenIds, masking: Masking) -> None:
         )
 
 
+def refuse_marked(seen: SeenIds, masking: Masking) -> None:
+    """The same as far as it is known before the last batch."""
+    if seen.known_repeats:
+        refuse_repeated(seen, masking)
+
+
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another."""
     from maskwell.engines.contract import require_columns

@@ -111,7 +111,8 @@ class Masking:
         return {name: Matcher(design.categories, self.na) for name, design in self.designs.items()}
 
     @cached_property
-    def _metadata(self) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
+        """What is said of the masked columns wherever they are stored."""
         drawn = "keyed" if self.keyed else "secure"
         nothing = {
             name: Batch(design, design.sampler.empty(0), None, drawn, self.question(name))
@@ -126,7 +127,7 @@ class Masking:
         require_columns(self.needed, source.names)
         kept = [pa.field(name, source.field(name).type) for name in self.keep]
         masked = [pa.field(name, arrow_type(design)) for name, design in self.designs.items()]
-        return pa.schema([*kept, *masked], self._metadata)
+        return pa.schema([*kept, *masked], self.metadata)
 
     def only(self, name: str) -> Masking:
         """The same for one column, and nothing kept."""
@@ -139,6 +140,29 @@ class Masking:
             na=self.na,
             integer_ids=self.integer_ids,
         )
+
+    def narrowed(self, batch: Any) -> Any:
+        """A masked batch that passed through an engine, with its reports in their own types again."""
+        import pyarrow as pa
+
+        kept = [batch.column(name) for name in self.keep]
+        masked = [narrowed(batch.column(name), design, name) for name, design in self.designs.items()]
+        return pa.record_batch([*kept, *masked], names=[*self.keep, *self.designs])
+
+    def request(self) -> dict[str, Any]:
+        """What decides the output, for a record of it: of the key only a check value, which tells keys apart."""
+        return {
+            "columns": {
+                name: {"design": design.fingerprint, "question": self.question(name)}
+                for name, design in self.designs.items()
+            },
+            "keep": list(self.keep),
+            "id": self.id,
+            "integer_ids": self.integer_ids,
+            "missing": self.missing,
+            "na": list(self.na),
+            "key": None if self._secret is None else self._secret.check_value(),
+        }
 
     def ids(self, batch: Any, first_row: int = 0) -> Any:
         """The ids of a batch as the key takes them; None without a key."""

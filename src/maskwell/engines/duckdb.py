@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from maskwell.designs import Design
@@ -112,6 +113,19 @@ def tally(source: Any, counting: Counting) -> Tallies:
     """The tallies of a relation, batch by batch."""
     require_columns(list(counting.designs), source.columns)
     return counting.total(map(counting, _whole(source, list(counting.designs))))
+
+
+def read_and_mask(path: Path, masking: Masking, *, parquet: bool) -> Iterator[Any]:
+    """Batches of a file, read and masked by DuckDB as a stream."""
+    import duckdb
+    import pyarrow.dataset as ds
+
+    connection = duckdb.connect()
+    if parquet:
+        source = connection.read_parquet(str(path))
+    else:
+        source = connection.from_arrow(ds.dataset(path, format="ipc"))
+    return _whole(mask(source, masking), [*masking.keep, *masking.designs])
 
 
 def repeated_ids(source: Any, name: str) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -71,19 +71,12 @@ def mask(source: Any, masking: Masking) -> Any:
     )
 
 
-def read(
-    paths: Sequence[Path],
-    columns: Sequence[str],
-    show: Callable[[int], None] = lambda rows: None,
-    **text: str | None,
-) -> Iterator[Any]:
-    """Batches of some columns, one file after the other; ``show`` is told the rows of each batch that was used."""
+def read(paths: Sequence[Path], columns: Sequence[str], **text: str | None) -> Iterator[Any]:
+    """Batches of some columns, one file after the other; ``text`` is delimiter and encoding of CSV files."""
     for path in paths:
         try:
             with open_columns(path, columns, **text) as table:
-                for batch in table.batches:
-                    yield batch
-                    show(len(batch))
+                yield from table.batches
         except OSError as error:
             raise DataError(f"{path.name!r} cannot be read: {error.strerror or error}.") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from maskwell.engines import arrow
@@ -63,6 +64,15 @@ def _batches(source: Any) -> Iterator[Any]:
     frames = [source] if isinstance(source, pl.DataFrame) else source.collect_batches(maintain_order=False)
     for frame in frames:
         yield from frame.to_arrow(compat_level=_layout()).to_batches(max_chunksize=arrow.ROWS)
+
+
+def read_and_mask(path: Path, masking: Masking, *, parquet: bool) -> Iterator[Any]:
+    """Batches of a file, read and masked by Polars as a stream."""
+    import polars as pl
+
+    lazy = mask(pl.scan_parquet(path) if parquet else pl.scan_ipc(path), masking)
+    for frame in lazy.collect_batches(maintain_order=True):
+        yield from frame.to_arrow(compat_level=_layout()).to_batches()
 
 
 def repeated_ids(source: Any, name: str) -> int:

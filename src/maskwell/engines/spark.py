@@ -7,10 +7,16 @@ no plan, log or event of Spark.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any
 
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
+from maskwell.engines.part_engines import Task, run_task
+from maskwell.errors import DataError
 from maskwell.reports.arrow_columns import arrow_type
 from maskwell.reports.tally import Tally
 
@@ -107,6 +113,33 @@ def _by_column(pairs: Iterable[tuple[str, str]]) -> Tallies:
         part = Tally.from_json(text)
         total[name] = Tally.merge([total[name], part]) if name in total else part
     return total
+
+
+def run_tasks(tasks: Sequence[Task], look: Callable[[], None]) -> list[int]:
+    """Each file masked by a worker, as a task of Spark; all workers see the same folders. ``look`` is called meanwhile.
+
+    Two attempts at one file move the same part into place.
+    """
+    if not tasks:
+        return []
+    context = session().sparkContext
+    pieces = context.parallelize([replace(task, engine="arrow") for task in tasks], len(tasks))
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(lambda: pieces.map(run_task).collect())
+        while not wait([result], timeout=0.5).done:
+            look()
+    rows: list[int] = result.result()
+    return rows
+
+
+def session() -> Any:
+    """The running session, or one as the environment sets it up; on this machine if it says nothing."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise DataError('Spark is not installed; pip install "maskwell[spark]", and Java 17.') from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return SparkSession.builder.appName("maskwell").getOrCreate()
 
 
 def repeated_ids(source: Any, name: str) -> int:

@@ -55,6 +55,11 @@ class SeenIds:
         if n:
             self._apart["numbers"].add(left[:n].reshape(-1, 1))
 
+    @property
+    def known_repeats(self) -> int:
+        """Those that are known already: whole numbers in pages."""
+        return self._repeats
+
     def repeats(self) -> int:
         """How many of all ids repeat another."""
         return self._repeats + sum(apart.repeats() for apart in self._apart.values())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskwell.cli.pipelines.counting import column_of, count_reports, is_stored, merge_stored, stored_in
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
@@ -58,8 +59,14 @@ class Interval(StrEnum):
 
 def estimate(
     reports: Annotated[
-        list[str], typer.Argument(help="Files of reports of one design, counted together, or - for a pipe.")
+        list[str],
+        typer.Argument(
+            help="Files of reports of one design, counted together, or - for a pipe; also folders and stored tallies."
+        ),
     ],
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="Which column, where files hold several masked ones.")
+    ] = None,
     joint: Annotated[
         bool,
         typer.Option("--joint", help="The files are variables, row by row about the same people: their joint table."),
@@ -100,13 +107,20 @@ def estimate(
       maskwell estimate hosts.parquet --top 20 --plot hosts.html
       maskwell estimate sex.parquet income.parquet --joint --plot income_by_sex.html
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
+      maskwell estimate reports/ --column habit
+      maskwell estimate week/habit.tally.json
     """
     from maskwell.inference import estimate as estimate_from
     from maskwell.inference.documents import estimate_document
     from maskwell.inference.summary import summary_lines
 
     _refuse_contradictions(reports, level, table, plot, json)
-    tally, drawn = _joint_tally(reports) if joint else _tally(reports, method.needs_patterns)
+    if joint:
+        tally, drawn = _joint_tally(reports)
+    elif column is not None or _has_folder_or_tally(reports):
+        tally, drawn = _column_tally(reports, column, method.needs_patterns)
+    else:
+        tally, drawn = _tally(reports, method.needs_patterns)
     result = estimate_from(tally, method.value)
     if top is not None:
         _show_top(result.top(top, level, interval.value if interval else None), drawn, table, plot, json)
@@ -211,6 +225,29 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
             first = first or design
             tallies.append(Tally.stream(design, counted(batches), patterns or None))
     return Tally.merge(tallies), drawn
+
+
+def _has_folder_or_tally(names: list[str]) -> bool:
+    return any(Path(name).is_dir() or is_stored(Path(name)) for name in names)
+
+
+def _column_tally(names: list[str], column: str | None, patterns: bool) -> tuple["Tally", set[str]]:
+    """The tally of one column of folders and files of reports, or of stored tallies."""
+    if STANDARD in names:
+        raise CommandError("- reads the reports of one column; leave --column out, or name files.")
+    stored = stored_in(names)
+    if stored:
+        if any(not stored_in([name]) for name in names):
+            raise CommandError("reports and stored tallies are given together; estimate from one or the other.")
+        tallies = merge_stored([path for path in stored if column in (None, column_of(path))])
+    else:
+        with progress("counting reports", 1) as show:
+            tallies = count_reports(names, None, patterns or None, show, column)
+    if len(tallies) != 1:
+        what = f"several columns: {', '.join(tallies)}" if tallies else f"no column {column!r}"
+        raise CommandError(f"there are {what}; name one with --column.")
+    (tally,) = tallies.values()
+    return tally, {tally.randomness}
 
 
 def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:

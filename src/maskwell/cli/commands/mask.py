@@ -9,11 +9,28 @@ from typing import Annotated, Any
 
 import typer
 
+from maskwell.cli.pipelines.masking import mask_tables
 from maskwell.cli.shared.design_options import load_design
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, data_source
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    data_source,
+    names_from,
+)
 from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
+
+
+class Engine(StrEnum):
+    """Who reads and masks."""
+
+    arrow = "arrow"
+    polars = "polars"
+    duckdb = "duckdb"
+    spark = "spark"
 
 
 class Missing(StrEnum):
@@ -24,13 +41,38 @@ class Missing(StrEnum):
 
 
 def mask(
-    data: Annotated[str, typer.Argument(help=f"{FILE_HELP} Or - for CSV on standard input.")],
-    column: Annotated[str, typer.Option("--column", "-c", help="The column that holds the true values.")],
-    design: Annotated[str, typer.Option("--design", "-d", help="The design file of maskwell plan, or - for a pipe.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help=f"{FILE_HELP} Or - for CSV on standard input. With --design COLUMN=FILE also a pattern or a folder."
+        ),
+    ],
+    design: Annotated[
+        list[str],
+        typer.Option(
+            "--design",
+            "-d",
+            help="The design file of maskwell plan, or - for a pipe. For several columns COLUMN=FILE, repeated.",
+        ),
+    ],
     output: Annotated[
         str,
-        typer.Option("--output", "-o", help="A .parquet, .arrow or .csv file, or - for an Arrow stream to a pipe."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="A .parquet, .arrow or .csv file, or - for an Arrow stream to a pipe. With several columns a .parquet "
+            "or .arrow file, or a folder.",
+        ),
     ],
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column that holds the true values, if it is one.")
+    ] = None,
+    keep: Annotated[
+        str, typer.Option("--keep", help="Columns that stay as they are, separated by commas; not with --column.")
+    ] = "",
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="Who reads and masks the files of a folder; not with --column.")
+    ] = Engine.arrow,
     missing: Annotated[
         Missing,
         typer.Option(
@@ -82,7 +124,50 @@ def mask(
       head -c 32 /dev/urandom > survey.key
       maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person --survey health-2026 \\
         -o reports.parquet
+      maskwell mask 'data/*.parquet' --design habit=habit.json --design insured=insured.json --keep region,weight \\
+        --key-file survey.key --id-column person --survey health-2026 -o reports/
     """
+    text = {"delimiter": delimiter, "encoding": encoding}
+    if column is None:
+        _refuse_seed(seed)
+        mask_tables(
+            data,
+            design,
+            output,
+            engine=engine.value,
+            key_file=key_file,
+            text=text,
+            json=json,
+            id=id_column,
+            survey=survey,
+            keep=names_from(keep),
+            missing=missing.value,
+            na=na or (),
+            integer_ids=integer_ids,
+        )
+        return
+    if keep or engine is not Engine.arrow or len(design) > 1:
+        raise CommandError("--column masks one column alone; for --keep, --engine or several use --design COLUMN=FILE.")
+    _mask_column(
+        data, column, design[0], output, missing, na, key_file, id_column, survey, integer_ids, seed, text, json
+    )
+
+
+def _mask_column(
+    data: str,
+    column: str,
+    design: str,
+    output: str,
+    missing: Missing,
+    na: list[str] | None,
+    key_file: Path | None,
+    id_column: str | None,
+    survey: str | None,
+    integer_ids: bool,
+    seed: int | None,
+    text: dict[str, str | None],
+    json: bool,
+) -> None:
     from maskwell.reports.files import write_reports, write_stream
     from maskwell.sampling.id_column import RecordIds
     from maskwell.tables.answers import Answers
@@ -98,7 +183,7 @@ def mask(
     columns = [column] if id_column is None else list(dict.fromkeys([column, id_column]))
 
     with (
-        open_columns(data_source(data), columns, delimiter=delimiter, encoding=encoding) as table,
+        open_columns(data_source(data), columns, **text) as table,
         progress(f"masking {table.name}", table.total) as show,
     ):
 
@@ -142,6 +227,11 @@ def mask(
         without = f" ({answers.missing:,} without an answer)" if answers.missing else ""
         warning = "; drawn from a seed, so for simulation only" if seed is not None else ""
         typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {visible(output)}{warning}")
+
+
+def _refuse_seed(seed: int | None) -> None:
+    if seed is not None:
+        raise CommandError("--seed masks one column: give it with --column; several take --key-file to repeat reports.")
 
 
 def _refuse_contradictions(data: str, design: str, output: str, json: bool) -> None:

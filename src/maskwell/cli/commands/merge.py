@@ -1,0 +1,31 @@
+"""``maskwell merge``: stored tallies of several days or machines into one for each column."""
+
+from typing import Annotated
+
+import typer
+
+from maskwell.cli.commands.tally import tell
+from maskwell.cli.pipelines.counting import merge_stored, store, stored_in
+from maskwell.cli.shared.output import CommandError, JsonOption
+
+
+def merge(
+    tallies: Annotated[list[str], typer.Argument(help="Stored tallies (.tally.json), or folders of them.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The folder for the merged tallies.")],
+    json: JsonOption = False,
+) -> None:
+    """Add up stored tallies, column by column; counts are whole numbers, so the order does not matter.
+
+    Tallies of one column must be of one design and one question.
+
+    \b
+    Examples:
+      maskwell merge monday/ tuesday/ -o week/
+    """
+    files = stored_in(tallies)
+    if not files:
+        raise CommandError("there is no stored tally among these; write some with maskwell tally.")
+    if len({path.resolve() for path in files}) < len(files):
+        raise CommandError("a tally is named twice; it would be counted twice.")
+    merged = merge_stored(files)
+    tell(merged, [str(path) for path in store(merged, output)], json)

@@ -1,0 +1,77 @@
+"""Several columns of many files into a folder of reports."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from maskwell.cli.shared.design_options import load_design
+from maskwell.cli.shared.output import STANDARD, CommandError, check_output, emit_json, progress
+from maskwell.designs import Design
+from maskwell.input_files import read_whole
+from maskwell.plain_text import visible
+
+
+def named_designs(options: Sequence[str]) -> dict[str, Design]:
+    """The designs of ``--design COLUMN=FILE``."""
+    pairs = [option.partition("=") for option in options]
+    for name, equals, file in pairs:
+        if not (name and equals and file):
+            raise CommandError(
+                f"--design {name!r} names no column; write --design COLUMN=FILE for each column, or --column with one "
+                "--design."
+            )
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise CommandError("--design names a column twice; write it once.")
+    return {name: load_design(file) for name, _, file in pairs}
+
+
+def mask_tables(
+    data: str,
+    designs: Sequence[str],
+    output: str,
+    *,
+    engine: str,
+    key_file: Path | None,
+    text: dict[str, str | None],
+    json: bool,
+    **options: Any,
+) -> None:
+    """Mask files into parts of a folder, or one file into another, and say how fast."""
+    from maskwell.engines import Masking, mask_file, mask_files
+    from maskwell.reports.table_files import TABLE_SUFFIXES
+
+    if STANDARD in (output, data):
+        raise CommandError("several columns are masked from files into files; - takes one, with --column.")
+    single = Path(output).suffix.lower() in TABLE_SUFFIXES
+    if single:
+        check_output(Path(output), [data])
+    elif not Path(output).resolve().parent.is_dir():
+        raise CommandError(f"there is no folder to make {output!r} in; create it first.")
+    key = None if key_file is None else read_whole(key_file, CommandError)
+    masking = Masking(named_designs(designs), key=key, **options)
+    with progress(f"masking {data}", 1) as show:
+        outcome = (mask_file if single else mask_files)(data, output, masking, engine=engine, show=show, text=text)
+    speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
+    if json:
+        emit_json(
+            {
+                "output": output,
+                "rows": outcome.rows,
+                "parts_written": outcome.written,
+                "parts_skipped": outcome.skipped,
+                "seconds": outcome.seconds,
+                "rows_per_second": speed,
+                "engine": engine,
+                "randomness": "keyed" if masking.keyed else "secure",
+                "columns": {name: design.fingerprint for name, design in masking.designs.items()},
+            }
+        )
+        return
+    before = f", {outcome.skipped:,} were there already" if outcome.skipped else ""
+    parts = "" if single else f"{outcome.written:,} part{'s' * (outcome.written != 1)} of "
+    typer.echo(
+        f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))} into {parts}"
+        f"{visible(output)}{before}: {outcome.seconds:.1f} s, {speed / 1e6:.2f} million rows a second"
+    )

@@ -1,0 +1,69 @@
+"""One file into one part: who reads and masks it, and the sealed file that comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from maskwell.engines import arrow, duckdb, polars
+from maskwell.engines.contract import Masking
+from maskwell.errors import DataError
+from maskwell.reports.table_files import write_table
+from maskwell.sampling.seen_ids import SeenIds
+from maskwell.tables.files import open_columns
+
+PART_ENGINES = ("arrow", "polars", "duckdb")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A file, the part that it becomes, and how."""
+
+    source: Path
+    target: Path
+    masking: Masking
+    engine: str
+    text: dict[str, str | None]
+
+
+def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], None] = lambda share: None) -> int:
+    """Mask a file into its part and say how many rows it has; ``seen`` are the ids of other parts."""
+    masking = task.masking
+    if task.engine == "arrow":
+        batches = _by_arrow(task, seen, show)
+    else:
+        batches = _by_engine(task)
+    first = next(batches, None)
+    if first is None:
+        raise DataError(f"{task.source.name!r} has no rows; there is nothing to mask.")
+    schema = first.schema.with_metadata(masking.metadata)
+    single = [masking.id] if masking.id in masking.keep else []
+    return write_table(task.target, schema, chain([first], batches), single)
+
+
+def _by_arrow(task: Task, seen: SeenIds | None, show: Callable[[float], None]) -> Iterator[Any]:
+    with open_columns(task.source, task.masking.needed, **task.text) as table:
+
+        def read() -> Iterator[Any]:
+            for batch in table.batches:
+                yield batch
+                show(table.done() / table.total if table.total else 0)
+
+        yield from arrow.mask_batches(read(), task.masking, seen)
+    if seen is not None:
+        arrow.refuse_marked(seen, task.masking)
+
+
+def _by_engine(task: Task) -> Iterator[Any]:
+    """Polars or DuckDB; reports in their own types again."""
+    suffix = task.source.suffix.lower()
+    if suffix not in (".parquet", ".arrow", ".feather"):
+        raise DataError(
+            f"{task.source.name!r}: the engine {task.engine} reads Parquet and Arrow; use the engine arrow."
+        )
+    module = polars if task.engine == "polars" else duckdb
+    for batch in module.read_and_mask(task.source, task.masking, parquet=suffix == ".parquet"):
+        yield task.masking.narrowed(batch)

@@ -1,0 +1,234 @@
+"""Whole pipelines: many files masked into a folder, a part for each, resumed where they were left.
+
+A part appears whole or not at all. A record of the run stands beside the parts: a second run with the same request
+skips the parts that are there and makes the others, and one with another request is refused. With a key what is made
+again is the same; without one it is drawn again, and what a killed run has left unfinished is removed first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from maskwell.engines import arrow, paths
+from maskwell.engines.contract import Masking
+from maskwell.engines.part_engines import PART_ENGINES, Task, run_task
+from maskwell.engines.spark import run_tasks
+from maskwell.errors import DataError
+from maskwell.sampling.id_column import read_id_column
+from maskwell.sampling.seen_ids import SeenIds
+from maskwell.whole_files import complete_file
+
+RECORD = "_maskwell.json"
+ENGINES = (*PART_ENGINES, "spark")
+_LEFT_OVER = ".maskwell-*"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has done."""
+
+    rows: int
+    written: int
+    skipped: int
+    seconds: float
+
+
+def mask_files(
+    source: Any,
+    folder: str | os.PathLike[str],
+    masking: Masking,
+    *,
+    engine: str = "arrow",
+    show: Callable[[float], None] = lambda done: None,
+    text: Mapping[str, str | None] | None = None,
+) -> Outcome:
+    """Mask every file of a source into a file of the folder; ``show`` is told which share is done.
+
+    ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused before the
+    part that repeats one is written; on other engines than "arrow" before any part is.
+    """
+    if engine not in ENGINES:
+        raise DataError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}.", parameter="engine")
+    if engine != "arrow":
+        masking.require_keyed(f"the engine {engine}")
+    found, target = paths.expand(source), Path(folder)
+    tasks = [
+        Task(path.resolve(), target.resolve() / f"{_stem(path)}.parquet", masking, engine, dict(text or {}))
+        for path in found
+    ]
+    _refuse_same_names(tasks)
+    target.mkdir(exist_ok=True)
+    begun = time.monotonic()
+    with _alone_in(target):
+        _agree_on_request(target, masking, tasks)
+        waiting = [task for task in tasks if not task.target.exists()]
+        rows = _run(tasks, waiting, _Progress(tasks, show), masking, engine)
+    return Outcome(rows, len(waiting), len(tasks) - len(waiting), time.monotonic() - begun)
+
+
+def mask_file(
+    source: Any,
+    target: str | os.PathLike[str],
+    masking: Masking,
+    *,
+    engine: str = "arrow",
+    show: Callable[[float], None] = lambda done: None,
+    text: Mapping[str, str | None] | None = None,
+) -> Outcome:
+    """Mask one file into another, Parquet or Arrow, which appears whole or not at all."""
+    found = paths.expand(source)
+    if len(found) > 1 or engine not in PART_ENGINES:
+        what = f"{len(found):,} files" if len(found) > 1 else f"the engine {engine}"
+        raise DataError(f"{what} cannot be masked into one file; name a folder.", parameter="output")
+    if engine != "arrow":
+        masking.require_keyed(f"the engine {engine}")
+    task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}))
+    begun = time.monotonic()
+    if engine != "arrow":
+        _refuse_repeated_before([task], masking)
+    rows = run_task(task, None, show)
+    return Outcome(rows, 1, 0, time.monotonic() - begun)
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _refuse_same_names(tasks: Sequence[Task]) -> None:
+    names = [task.target for task in tasks]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"two files of the source would both become {twice.name!r}; mask them into different folders.")
+    if any(task.source == task.target for task in tasks):
+        raise DataError("the output folder is also the input; choose another one.")
+
+
+def _run(tasks: Sequence[Task], waiting: Sequence[Task], progress: _Progress, masking: Masking, engine: str) -> int:
+    if engine == "spark":
+        _refuse_repeated_before(tasks, masking)
+        return sum(run_tasks(waiting, progress.look))
+    if engine != "arrow":
+        _refuse_repeated_before(tasks, masking)
+        return sum(progress.after(task, run_task(task)) for task in waiting)
+    rows, seen = 0, SeenIds()
+    for task in tasks:
+        if task in waiting:
+            rows += progress.after(task, run_task(task, seen, progress.within(task)))
+        elif masking.id is not None:
+            _take_in(task, masking, seen)
+    arrow.refuse_repeated(seen, masking)
+    return rows
+
+
+def _refuse_repeated_before(tasks: Sequence[Task], masking: Masking) -> None:
+    seen = SeenIds()
+    for task in tasks:
+        _take_in(task, masking, seen)
+    arrow.refuse_repeated(seen, masking)
+
+
+def _take_in(task: Task, masking: Masking, seen: SeenIds) -> None:
+    """The ids of a file whose part is there already, or is made elsewhere."""
+    name = str(masking.id)
+    for batch in paths.read([task.source], [name], **task.text):
+        seen.add(read_id_column(batch.column(name), name, masking.integer_ids, seen.count))
+
+
+@dataclass
+class _Progress:
+    """The share of the input's bytes that is done."""
+
+    tasks: Sequence[Task]
+    show: Callable[[float], None]
+    _sizes: dict[Path, int] = field(init=False)
+    _done: float = 0
+
+    def __post_init__(self) -> None:
+        self._sizes = {task.source: max(1, task.source.stat().st_size) for task in self.tasks}
+        self._done = sum(self._sizes[task.source] for task in self.tasks if task.target.exists())
+
+    @property
+    def _total(self) -> int:
+        return sum(self._sizes.values())
+
+    def within(self, task: Task) -> Callable[[float], None]:
+        """Told which share of one file is done."""
+        return lambda share: self.show((self._done + share * self._sizes[task.source]) / self._total)
+
+    def after(self, task: Task, rows: int) -> int:
+        """A part is there."""
+        self._done += self._sizes[task.source]
+        self.show(self._done / self._total)
+        return rows
+
+    def look(self) -> None:
+        """Which parts are there, where others make them."""
+        there = sum(self._sizes[task.source] for task in self.tasks if task.target.exists())
+        self.show(there / self._total)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One run at a time; what a killed one has left unfinished is removed."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"another run is writing into {folder.name!r}; wait for it, or choose another.") from None
+        for left in folder.glob(_LEFT_OVER):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(left)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _agree_on_request(folder: Path, masking: Masking, tasks: Sequence[Task]) -> None:
+    """Record what is asked for; an error if the folder holds the parts of another request."""
+    record = folder / RECORD
+    own: dict[str, Any] = {"maskwell": "run", "version": 1, "request": masking.request(), "sources": _sources(tasks)}
+    if record.exists():
+        before = _read_record(record)
+        if before.get("request") != own["request"]:
+            raise DataError(
+                f"{folder.name!r} holds the parts of another request (designs, columns, key or survey differ); choose "
+                "another folder, or remove it."
+            )
+        for name, said in before.get("sources", {}).items():
+            if own["sources"].get(name) != said:
+                how = "has changed" if name in own["sources"] else "is not among the files any more"
+                raise DataError(f"the source of {name!r} in {folder.name!r} {how}; choose another folder.")
+    elif any(task.target.exists() for task in tasks):
+        raise DataError(f"{folder.name!r} holds files of these names that no run has recorded; choose another folder.")
+    with complete_file(record) as file:
+        file.write(json.dumps(own, indent=1, ensure_ascii=False).encode())
+
+
+def _read_record(record: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(record.read_text("utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("maskwell") != "run":
+        raise DataError(f"{record.name!r} in {record.parent.name!r} is no record of a run; choose another folder.")
+    return found
+
+
+def _sources(tasks: Sequence[Task]) -> dict[str, Any]:
+    """By part: the file that it comes from, as it is now."""
+    states = {task.target.name: (task.source.name, task.source.stat()) for task in tasks}
+    return {
+        part: {"file": name, "bytes": state.st_size, "modified": state.st_mtime_ns}
+        for part, (name, state) in states.items()
+    }
