@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -33,7 +34,7 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     """Mask a file into its part and say how many rows it has; ``seen`` are the ids of other parts."""
     masking = task.masking
     if task.engine == "arrow":
-        batches = _by_arrow(task, seen, show)
+        batches = _one_ahead(_by_arrow(task, seen, show))
     else:
         batches = _by_engine(task)
     first = next(batches, None)
@@ -42,6 +43,15 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     schema = first.schema.with_metadata(masking.metadata)
     single = [masking.id] if masking.id in masking.keep else []
     return write_table(task.target, schema, chain([first], batches), single)
+
+
+def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same batches; while one is being written, another thread reads and masks the next."""
+    with ThreadPoolExecutor(1) as pool:
+        upcoming = pool.submit(next, batches, None)
+        while (batch := upcoming.result()) is not None:
+            upcoming = pool.submit(next, batches, None)
+            yield batch
 
 
 def _by_arrow(task: Task, seen: SeenIds | None, show: Callable[[float], None]) -> Iterator[Any]:
