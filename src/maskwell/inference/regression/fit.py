@@ -43,8 +43,8 @@ def regress(
     ``method="likelihood"`` maximises the likelihood of the reports; masked predictors then have a multinomial logit on
     the other predictors. ``"corrected"`` solves estimating equations that need no such model, and loses some precision.
     Covariances: ``"observed"`` information, ``"opg"`` (outer product of scores) or ``"robust"`` (the sandwich of both),
-    which corrected scores always have. With ``sample``, records count by their weights and the sandwich takes its strata,
-    clusters or replicates; records without all values are then outside the domain, not out of the sample.
+    which corrected scores always have. With ``sample``, records count by their weights and the sandwich takes its
+    strata, clusters or replicates; records without all values are then outside the domain, not out of the sample.
 
     >>> import maskwell as mw
     >>> import numpy as np

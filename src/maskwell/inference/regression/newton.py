@@ -40,7 +40,8 @@ def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
         decrement = float(step @ now.gradient) / 2
         if newton and decrement < _DECREMENT:
             _require_identified(now.information, theta, likelihood, names)
-            return Solution(theta, now, decrement, iteration)
+            # One step more than is needed: near the maximum each step doubles the digits.
+            return Solution(theta + step, likelihood.evaluate(theta + step), decrement, iteration)
         scale = 1.0
         for _ in range(_HALVINGS):
             value = likelihood.value(theta + scale * step)
@@ -139,7 +140,7 @@ def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution
         decrement = abs(float(step @ now.gradient)) / 2
         if decrement < _DECREMENT:
             _require_definite(now.information, names)
-            return Solution(theta, now, decrement, iteration)
+            return Solution(theta + step, corrected.evaluate(theta + step), decrement, iteration)
         length, scale = _length(now), 1.0
         for _ in range(_HALVINGS):
             after = corrected.evaluate(theta + scale * step)

@@ -26,12 +26,7 @@ def summary_lines(fit: Regression, level: float) -> list[str]:
         f"outcome   {_outcome(fit)}",
         *_masked(fit),
         f"records   {fit.n:,}" + (f" ({fit.dropped:,} more lack a value)" if fit.dropped else ""),
-        f"errors    from the {_COVARIANCES[fit.cov_type]}"
-        + (
-            f" over the sample, {fit.degrees_of_freedom:g} degrees of freedom"
-            if np.isfinite(fit.degrees_of_freedom)
-            else ""
-        ),
+        f"errors    from the {_COVARIANCES[fit.cov_type]}{_sample(fit)}",
         *_background(fit),
         "",
         *_table(fit, level),
