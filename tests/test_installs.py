@@ -38,3 +38,9 @@ def test_the_oldest_version_allowed_is_the_one_tested(requirement: Requirement) 
 @pytest.mark.parametrize("requirement", required(), ids=lambda requirement: str(requirement.name))
 def test_what_is_tested_lies_within_what_is_allowed(requirement: Requirement) -> None:
     assert pinned("constraints.txt")[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {PROJECT['version']}\n" in citation
+    assert f"\nlicense: {PROJECT['license']}\n" in citation
