@@ -15,6 +15,7 @@ help:  ## show this list
 
 demo: .venv/.ready  ## mask and estimate two sensitive variables, and release a file
 	@.venv/bin/maskwell demo
+	@echo "To plan, answer and watch a survey in the browser: .venv/bin/maskwell serve --demo"
 
 test: .venv/.ready-dev system  ## lint, type-check and test, as continuous integration does
 	.venv/bin/ruff check .
@@ -53,7 +54,7 @@ system:
 
 .venv/.ready: .venv/.created pyproject.toml constraints.txt
 	@echo "Setting up .venv (once, a minute or two) ..."
-	@.venv/bin/python $(PIP_INSTALL) --editable .
+	@.venv/bin/python $(PIP_INSTALL) --editable '.[collect]'
 	@touch $@
 
 .venv/.ready-dev: .venv/.created pyproject.toml constraints.txt
