@@ -29,16 +29,16 @@ DOCTOR = ("yes", "no")
 # How many of a thousand have each income; of those, in percent, how many avoided the doctor; and how often they took
 # drugs, by whether they did.
 _INCOMES = (240, 380, 270, 110)
-_AVOIDED = (45, 25, 10, 5)
+_AVOIDED = (65, 35, 12, 5)
 _DRUGS = {"yes": (60, 16, 14, 10), "no": (83, 9, 6, 2)}
 
 
 def document() -> dict[str, Any]:
     """The sample survey."""
     questions = (
-        ("income", "What does your household have to live on in a month, in euros?", INCOMES, 1.5, False),
-        ("doctor", "In the last year, did you stay away from a doctor because of the cost?", DOCTOR, 1.0, False),
-        ("drugs", "How often did you take an illegal drug in the last year?", DRUGS, 1.2, True),
+        ("income", "What does your household have to live on in a month, in euros?", INCOMES, 2.0, False),
+        ("doctor", "In the last year, did you stay away from a doctor because of the cost?", DOCTOR, 1.5, False),
+        ("drugs", "How often did you take an illegal drug in the last year?", DRUGS, 1.5, True),
     )
     return {
         "title": "Health and money (a sample, answered by simulated respondents)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import lru_cache
 from typing import Any, get_args
 
 from maskwell.auditing import audit
@@ -40,6 +41,14 @@ def audited(question: Question) -> dict[str, Any]:
         "matrix": _matrix(design),
         "source": _source(design),
     }
+
+
+@lru_cache(maxsize=16)
+def audit_file_of(design: Design) -> str:
+    """The audit as one page to keep; its charts take a second or two, and a published design never changes."""
+    from maskwell.views.pages.audit import audit_page
+
+    return audit_page(audit(design))
 
 
 def _matrix(design: Design) -> dict[str, Any] | None:

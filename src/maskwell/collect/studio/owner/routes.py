@@ -8,11 +8,10 @@ from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from maskwell.auditing import audit
 from maskwell.collect.http.answers import Refusal, json_answer
 from maskwell.collect.http.api import respond_address
 from maskwell.collect.service import Published, Service
-from maskwell.collect.studio.owner.audits import audited
+from maskwell.collect.studio.owner.audits import audit_file_of, audited
 from maskwell.collect.studio.owner.joint import can_be_joined, joined
 from maskwell.collect.studio.owner.watched import watched
 from maskwell.collect.studio.pages import data_router, owned_survey, page_router, render, root_of
@@ -34,7 +33,8 @@ def pages(service: Service) -> APIRouter:
     @router.get("")
     def watch(request: Request, survey: str) -> Response:
         published = owned_survey(request, survey)
-        return show(request, published, "watch.html", respond=respond_address(service, request, published.id))
+        respond = respond_address(service, request, published.id)
+        return show(request, published, "watch.html", respond=respond, progress=service.progress(published))
 
     @router.get("/questions/{number}")
     def question(request: Request, survey: str, number: Number) -> Response:
@@ -45,9 +45,7 @@ def pages(service: Service) -> APIRouter:
     @router.get("/questions/{number}/audit.html")
     def audit_file(request: Request, survey: str, number: Number) -> Response:
         published = owned_survey(request, survey)
-        from maskwell.views.pages.audit import audit_page
-
-        page = audit_page(audit(_question(published, number).design))
+        page = audit_file_of(_question(published, number).design)
         return _file(page, "text/html", f"{published.id}_{number}_audit.html")
 
     @router.get("/joint")
