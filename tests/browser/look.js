@@ -27,7 +27,9 @@
       .filter((text) => text.textContent.trim() && text.getAttribute("opacity") !== "0")
       .map((text) => ({ words: text.textContent, box: corners(text) }));
     texts.forEach(({ words, box }, i) => {
-      if (box.some(([x, y]) => x < frame.left - 1 || x > frame.right + 1 || y < frame.top - 1 || y > frame.bottom + 1)) {
+      if (
+        box.some(([x, y]) => x < frame.left - 1 || x > frame.right + 1 || y < frame.top - 1 || y > frame.bottom + 1)
+      ) {
         found.push(`outside: ${words}`);
       }
       for (const other of texts.slice(i + 1)) {

@@ -82,7 +82,7 @@ class Collecting:
     def publish(self, document: dict[str, Any]) -> dict[str, str]:
         """Publish a survey; gives its id, the owner's token and the address of the page."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        answer = httpx.post(f"{self.url}/api/surveys", json=document, headers=headers)
+        answer = httpx.post(f"{self.url}/api/surveys", json=document, headers=headers, timeout=60)
         assert answer.status_code == 201, answer.text
         published: dict[str, str] = answer.json()
         return published
@@ -90,7 +90,10 @@ class Collecting:
     def close(self, published: dict[str, str]) -> None:
         """Close a survey, as its owner."""
         headers = {"Authorization": f"Bearer {published['owner_token']}"}
-        assert httpx.post(f"{self.url}/api/surveys/{published['id']}/close", headers=headers).status_code == 200
+        assert (
+            httpx.post(f"{self.url}/api/surveys/{published['id']}/close", headers=headers, timeout=60).status_code
+            == 200
+        )
 
     def stored(self, published: dict[str, str]) -> int:
         """How many submissions of a survey are in the database."""
