@@ -16,7 +16,7 @@ import maskwell as mw
 from maskwell.designs import claims
 from tests.adversarial.forgery import forged, forged_from, kind_of, pick
 from tests.adversarial.honest import DESIGNS, signed
-from tests.browser.harness import MASK_JS, node
+from tests.browser.harness import MASK_JS, browser, node, served
 from tests.unusual_designs import ALL
 
 FILES = 3000
@@ -163,6 +163,29 @@ def test_claims_at_their_limits_have_the_same_verdict(topic: str, monkeypatch: p
     expected = [by_python(text) for text in LIMITS[topic]]
     assert by_mask_js(LIMITS[topic]) == expected
     assert topic == "no demand" or len(set(expected)) > 1, "all of one verdict test nothing"
+
+
+_READ_ALL = """async (texts) => {
+  const { readDesign, MaskError } = await import("/src/maskwell/collect/browser/mask.js");
+  return texts.map((text) => {
+    try {
+      return readDesign(text).fingerprint;
+    } catch (error) {
+      return error instanceof MaskError ? "refused" : `crashed: ${error}`;
+    }
+  });
+}"""
+
+
+def test_chromium_has_the_verdicts_of_node() -> None:
+    """Of which the tests above hold that they are Python's: another engine might count or compare otherwise."""
+    texts = [*honest().values(), *(text for listed in LIMITS.values() for text in listed), *forged_files()[::5]]
+    with served() as port, browser() as chromium:
+        page = chromium.new_page()
+        page.goto(f"http://localhost:{port}/tests/browser/empty.html")
+        found = page.evaluate(_READ_ALL, texts)
+    assert found == by_mask_js(texts)
+    assert 100 < found.count(REFUSED) < len(texts)
 
 
 NOT_STRICT = [
