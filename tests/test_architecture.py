@@ -308,6 +308,13 @@ def test_a_public_name_loads_no_more_than_it_needs() -> None:
     assert loaded.isdisjoint({"cli", "collect", "contents", "inference", "release", "risk", "views"})
 
 
+def test_help_loads_no_more_than_designs() -> None:
+    script = "import json, sys, maskwell.cli.program; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in json.loads(run.stdout) if name.startswith("maskwell.")}
+    assert loaded.isdisjoint({"auditing", "collect", "inference", "ordering", "planning", "release", "risk", "views"})
+
+
 def test_the_front_door_offers_what_its_contents_list() -> None:
     assert sorted(maskwell.__all__) == sorted(contents.__all__)
     assert all(getattr(maskwell, name) is getattr(contents, name) for name in contents.__all__)

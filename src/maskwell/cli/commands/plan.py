@@ -23,7 +23,6 @@ from maskwell.cli.shared.file_options import DelimiterOption, EncodingOption, Na
 from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
 from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.designs import Design
-from maskwell.planning import precision, why_taken
 
 _MOST_FOUND = 10_000
 
@@ -130,6 +129,7 @@ def plan(
     elif output == STANDARD:
         typer.echo((chosen.to_json() + "\n").encode(), nl=False)
     else:
+        from maskwell.planning import precision
         from maskwell.views.terminal.tables import design_view, show
 
         show(design_view(chosen, chosen.worth, n, precision.expected(chosen, n) if n else []))
@@ -168,6 +168,8 @@ def _labels(
 
 def _figures(design: Design, n: int | None) -> dict[str, Any]:
     """Privacy and precision, for programs; null where there is no bound or no estimate."""
+    from maskwell.planning import precision, why_taken
+
     worth = design.worth
     figures: dict[str, Any] = {
         "k": design.k,
