@@ -116,7 +116,7 @@ def test_the_files_of_the_demo_lead_back_to_the_estimate(demo: DemoResult) -> No
 
 
 def test_the_result_of_the_demo_is_json(demo: DemoResult) -> None:
-    numbers = json.loads(json.dumps(demo.as_dict()))
+    numbers = json.loads(json.dumps(demo.to_dict()))
     assert numbers["codes"]["estimate"] == demo.codes.estimate.proportions.tolist()
     assert numbers["race"]["rappor"]["truths_covered"] == demo.race["rappor"].covered
 

@@ -138,7 +138,7 @@ def test_a_test_repeated_gives_the_same_answer_and_says_what_it_did(groups: list
     assert first.p_error > 0
     assert "standard error of p" in str(first)
     assert ("permutations" if first.permutations else "samples drawn") in str(first)
-    assert first.as_dict()["draws"] == first.draws
+    assert first.to_dict()["draws"] == first.draws
 
 
 def test_reports_and_their_tallies_agree() -> None:

@@ -121,7 +121,7 @@ def test_many_even_reports_have_the_limiting_law_and_few_or_rare_ones_are_shuffl
         assert found.permutations == 999
         assert found.choice in found.summary()
         assert found == mw.independence_test(tally)  # shuffles that nobody asked for are the same each time
-        assert found.as_dict()["choice"] == found.choice
+        assert found.to_dict()["choice"] == found.choice
         assert "permutations=999" in mw.independence_test(tally, permutations=0).advice
 
 

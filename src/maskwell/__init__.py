@@ -2,8 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from maskwell.results.pictures import drawn_by
+
 if TYPE_CHECKING:
     from maskwell.contents import *  # noqa: F403
+
+# Loaded when the first picture is drawn.
+drawn_by("maskwell.views.pictures")
 
 __version__ = "0.1.0"
 

@@ -73,7 +73,7 @@ def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch:
     from maskwell.demo import run as demo
 
     class Result:
-        def as_dict(self) -> dict[str, Any]:
+        def to_dict(self) -> dict[str, Any]:
             return {"seconds": 1.5}
 
     def short(folder: Path, echo: Callable[[str], None]) -> Result:

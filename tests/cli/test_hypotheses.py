@@ -54,7 +54,7 @@ def test_independence_is_the_library_s(run: Run, method: Any) -> None:
         "question": "independence",
         "files": ["smoker.parquet", "sick.arrow"],
         "randomness": ["seeded"],
-        **expected.as_dict(),
+        **expected.to_dict(),
         "advice": said(expected.advice, options_of(hypothesis)),
     }
     text = run("test", "independence", "smoker.parquet", "sick.arrow", "--method", method).text

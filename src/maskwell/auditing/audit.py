@@ -13,12 +13,13 @@ import numpy as np
 from maskwell.auditing.breach_region import BreachRegion
 from maskwell.auditing.cautions import average_security_caution, cautions
 from maskwell.auditing.priors import read_prior
-from maskwell.auditing.summary import summarize
+from maskwell.auditing.summary import about, figures, summarize
 from maskwell.designs.base import Design, Method, Vector, require_design
 from maskwell.designs.channels import Enclosure, Exposure, Leakage
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference.posterior import posterior
 from maskwell.ordering import Admissibility, admissible
+from maskwell.results.result import Result
 
 
 class RowParity(NamedTuple):
@@ -57,7 +58,7 @@ def audit(design: Design, prior: Any = None) -> Audit:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Result):
     """What a design gives. Figures are computed when asked for; exact ones come as fractions beside the floats."""
 
     design: Design
@@ -288,6 +289,15 @@ class Audit:
     def summary(self) -> str:
         """The audit in plain text."""
         return summarize(self)
+
+    def _title(self) -> str:
+        return about(self)
+
+    def _figures(self) -> dict[str, str]:
+        return figures(self)
+
+    def _remarks(self) -> list[str]:
+        return [f"Warning: {words}" for words in self.warnings]
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as JSON can hold them: fractions as text, infinite ones as None."""

@@ -63,7 +63,7 @@ class Released:
         """Counts and associations, before and after."""
         return self.release.comparison()
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The numbers, ready for JSON."""
         return {**self.release.to_dict(), **self.comparison.matches.to_dict()}
 

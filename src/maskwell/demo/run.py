@@ -52,13 +52,13 @@ class DemoResult:
         """The trial of the design that the plan chose."""
         return next(iter(self.race.values()))
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The numbers, ready for JSON."""
         return {
             "demand": self.demand.to_dict(),
-            "race": {name: trial.as_dict() for name, trial in self.race.items()},
-            "codes": self.codes.as_dict(),
-            "release": self.released.as_dict(),
+            "race": {name: trial.to_dict() for name, trial in self.race.items()},
+            "codes": self.codes.to_dict(),
+            "release": self.released.to_dict(),
             "folder": str(self.folder),
             "files": self.files,
             "seconds": self.seconds,

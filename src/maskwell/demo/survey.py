@@ -106,7 +106,7 @@ class Trial:
         sampling = self.population.sampling_variance
         return sampling / (self.audit.added_variance + sampling)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The numbers, ready for JSON."""
         return {
             "design": self.design.name,

@@ -31,12 +31,15 @@ from maskwell.designs.set_facts import SetFacts, facts_of_table
 from maskwell.designs.storage import read_design, to_document
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.exact import log_above
+from maskwell.frames import Backend, data_frame
 from maskwell.limits import MOST_NAME_CHARACTERS
-from maskwell.plain_text import visible, visible_html
+from maskwell.plain_text import visible
 from maskwell.reports.reports import Reports
+from maskwell.results.numbers import figure, limit
+from maskwell.results.result import Result
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import Packed, Sampler, draw
-from maskwell.tables.labels import Label, as_labels, shown
+from maskwell.tables.labels import Label, as_labels, report_text, shown, text_of
 from maskwell.tables.matching import Missing, read_column
 
 __all__ = ["Design", "Matrix", "Method", "Scores", "Vector", "require_design"]
@@ -52,7 +55,7 @@ def require_design(given: object) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Design(ABC):
+class Design(Result, ABC):
     """A randomized-response design: labels, exact integers, and the demand that it answers, if it was built for one."""
 
     categories: tuple[Label, ...]
@@ -394,14 +397,26 @@ class Design(ABC):
             f"<{self.title} design: {self.k} categories, epsilon {epsilon}, added variance {self.added_variance:.6g}>"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("categories", shown(self.categories)),
-            ("demand", self.demand.describe() if self.demand else "none stated"),
-            ("ε", f"{self.epsilon:.6g}"),
-            ("parity", f"{self.parity:.6g}"),
-            ("added variance", f"{self.added_variance:.6g}"),
-            ("fingerprint", self.fingerprint[:12]),
-        ]
-        cells = "".join(f"<tr><th>{visible_html(a)}</th><td>{visible_html(b)}</td></tr>" for a, b in rows)
-        return f"<table><caption>{visible_html(self.title)} design</caption>{cells}</table>"
+    def _title(self) -> str:
+        return f"{self.title} design for {self.k:,} categories"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "categories": shown(self.categories),
+            "demand": self.demand.describe() if self.demand else "none stated",
+            "ε": limit(self.epsilon),
+            "parity": limit(self.exact_parity()),
+            "added variance": figure(self.added_variance),
+            "fingerprint": self.fingerprint[:12],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design as plain values: what ``to_json`` writes."""
+        return to_document(self)
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """The matrix as a data frame: a line for each report, a column for each true answer."""
+        columns = {text_of(c): p for c, p in zip(self.categories, self.matrix().T, strict=True)}
+        return data_frame(
+            {"report": [report_text(label, self.categories) for label in self.report_labels()], **columns}, backend
+        )

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.results.numbers import figure
+from maskwell.results.result import Result
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +98,7 @@ class Quadratic:
 
 
 @dataclass(frozen=True)
-class CramersV:
+class CramersV(Result):
     """Cramér's V with its correction and limits: 0 for independent variables, 1 where one decides the other."""
 
     value: float
@@ -116,7 +118,14 @@ class CramersV:
         at_least = replace(self.form, observed=max(self.form.observed, self.form.noise))
         return self.form.v_at(1 - tail), at_least.v_at(tail)
 
-    def as_dict(self, level: float = 0.95) -> dict[str, Any]:
+    def _title(self) -> str:
+        return "association: Cramér's V, corrected for noise"
+
+    def _figures(self) -> dict[str, Any]:
+        low, high = self.interval()
+        return {"V": self.value, "95 % interval": f"{figure(low)} to {figure(high)}", "uncorrected": self.uncorrected}
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The figures by name."""
         return {
             "cramers_v": self.value,

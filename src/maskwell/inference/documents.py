@@ -1,23 +1,15 @@
 """An estimate as a document: what ``maskwell estimate --json`` prints, and the service answers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwell.designs.storage import about
-from maskwell.errors import EstimationError
-from maskwell.inference.estimates import Estimate
-from maskwell.inference.joint import JointTable
-from maskwell.inference.top import Top
 
-
-def _association(result: Estimate, level: float) -> dict[str, Any]:
-    """Cramér's V of two variables, null where it is not defined; nothing for another number of variables."""
-    if not isinstance(result, JointTable) or result.table.ndim != 2:
-        return {}
-    try:
-        return {"association": result.association().as_dict(level)}
-    except EstimationError:
-        return {"association": None}
+if TYPE_CHECKING:
+    from maskwell.inference.estimates import Estimate
+    from maskwell.inference.top import Top
 
 
 def estimate_document(
@@ -48,7 +40,7 @@ def estimate_document(
         "estimates": listed.proportions,
         "standard_errors": listed.standard_errors,
         "intervals": limits,
-        **_association(result, asked["level"]),
+        **result.associated(asked["level"]),
         "noise": {
             "added_variance": noise.added,
             "sampling_variance": noise.sampling,

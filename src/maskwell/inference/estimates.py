@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,12 +14,16 @@ import numpy as np
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
+from maskwell.inference.documents import estimate_document
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.simplex import project
-from maskwell.inference.summary import summary_lines
+from maskwell.inference.summary import noise_lines, summary_lines
 from maskwell.inference.top import Top, top
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.reports.tally import Tally
+from maskwell.results.numbers import figure, limit
+from maskwell.results.result import Result
 
 ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
 
@@ -50,7 +53,7 @@ class Noise(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ABC):
+class Estimate(Result, ABC):
     """Estimated proportions of the categories of a design."""
 
     tally: Tally
@@ -190,16 +193,53 @@ class Estimate(ABC):
     def __repr__(self) -> str:
         return f"<{self.method} estimate of {self.design.k} proportions from {self.n} {self.design.title} reports>"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.summary())}</pre>"
+    def _title(self) -> str:
+        missing = f" ({self.tally.missing:,} missing)" if self.tally.missing else ""
+        return f"{self.method} estimate from {self.n:,.0f} reports{missing}"
+
+    def _figures(self) -> dict[str, Any]:
+        design = self.design
+        return {
+            "design": f"{design.title}, {design.k:,} categories, fingerprint {design.fingerprint[:12]}",
+            "demand": design.demand.describe() if design.demand else "none stated",
+            "ε": limit(design.epsilon),
+            "reports drawn": self.tally.randomness,
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        lower, upper = self.interval().T
+        figures = {"estimate": self.proportions, "standard error": self.standard_errors}
+        return {**self.category_columns(), **figures, "95 % from": lower, "to": upper}
+
+    def _order(self) -> list[int]:
+        return list(np.argsort(-self.proportions, kind="stable").tolist())
+
+    def _remarks(self) -> list[str]:
+        return [*noise_lines(self), *self.remarks()]
+
+    def associated(self, level: float) -> dict[str, Any]:
+        """What ``to_dict`` says of the association of two variables: nothing but for a table of two."""
+        return {}
+
+    def to_dict(self, level: float = 0.95, *, method: str | None = None, simultaneous: bool = False) -> dict[str, Any]:
+        """Everything as plain values: design, privacy, proportions, limits and where the uncertainty comes from."""
+        asked = {"level": level, "interval": method or self.default_interval, "simultaneous": simultaneous}
+        limits = self.interval(level, method, simultaneous)
+        return dict(jsonable(estimate_document(self, limits, [self.tally.randomness], asked)))
 
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(Result):
     """A weighted sum of proportions with its standard error."""
 
     value: float
     standard_error: float
+
+    def _title(self) -> str:
+        return "weighted sum of proportions"
+
+    def _figures(self) -> dict[str, Any]:
+        return {**self.to_dict(), "95 % interval": " to ".join(map(figure, self.interval()))}
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Wald limits."""

@@ -44,6 +44,14 @@ class JointTable(Estimate):
         cells = labels if positions is None else [labels[at] for at in positions]
         return {name: [str(cell[i]) for cell in cells] for i, name in enumerate(self._variables)}
 
+    def associated(self, level: float) -> dict[str, Any]:
+        if self.table.ndim != 2:
+            return {}
+        try:
+            return {"association": self.association().to_dict(level)}
+        except EstimationError:
+            return {"association": None}
+
     def remarks(self) -> list[str]:
         remarks = super().remarks()
         if len(self._variables) == 2:

@@ -22,7 +22,7 @@ def summary_lines(estimate: Estimate, level: float) -> list[str]:
         "",
         *_table(estimate, level),
         "",
-        *_noise(estimate),
+        *noise_lines(estimate),
         *estimate.remarks(),
     ]
 
@@ -75,7 +75,8 @@ def _table(estimate: Estimate, level: float) -> list[str]:
     return lines
 
 
-def _noise(estimate: Estimate) -> list[str]:
+def noise_lines(estimate: Estimate) -> list[str]:
+    """Where the uncertainty comes from, and what it is worth."""
     noise = estimate.noise
     if not math.isfinite(noise.added):
         return []

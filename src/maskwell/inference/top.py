@@ -8,7 +8,6 @@ picked, and say as well which places in the order remain open.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import EstimationError
-from maskwell.frames import Backend, data_frame
+from maskwell.inference.documents import estimate_document
 from maskwell.inference.summary import heading
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
+from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Top:
+class Top(Result):
     """The categories with the largest estimates, in falling order; ``positions`` says where they are in the design.
 
     ``limits`` cover the proportions of all categories of the design, and not only of these, with probability ``level``;
@@ -79,9 +80,9 @@ class Top:
 
     def summary(self) -> str:
         """The list in plain text."""
-        return visible_lines(self._lines())
+        return visible_lines(self._text())
 
-    def _lines(self) -> list[str]:
+    def _text(self) -> list[str]:
         labels = [text_of(label) for label in self.categories]
         width = max(8, *map(len, labels))
         lines = [*heading(self.estimate), ""]
@@ -97,8 +98,7 @@ class Top:
             f"{self.present:,} of these {len(labels):,} are held by somebody for sure",
         ]
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """A data frame: category, estimate, standard error, limits, and the first and last place that they leave."""
+    def _columns(self) -> dict[str, Any]:
         columns = self.estimate.category_columns(self.positions.tolist())
         figures = {
             "estimate": self.proportions,
@@ -108,7 +108,7 @@ class Top:
             "first_place": self.rank_limits[:, 0],
             "last_place": self.rank_limits[:, 1],
         }
-        return data_frame({**columns, **figures}, backend)
+        return {**columns, **figures}
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -116,8 +116,21 @@ class Top:
     def __repr__(self) -> str:
         return f"<the {len(self)} largest of {self.estimate!r}>"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.summary())}</pre>"
+    def _title(self) -> str:
+        return f"the {len(self):,} largest of {self.design.k:,} estimated proportions, from {self.n:,} reports"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "level": self.level,
+            "limits": f"{self.kind}, for all categories together",
+            "held for sure": self.present,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The list as plain values."""
+        asked = {"level": self.level, "interval": self.kind, "simultaneous": True, "places": self.rank_limits}
+        document = estimate_document(self.estimate, self.limits, [self.tally.randomness], asked, self)
+        return dict(jsonable(document))
 
 
 def top(estimate: Estimate, n: int, level: float, kind: str) -> Top:

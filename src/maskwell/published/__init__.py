@@ -45,4 +45,4 @@ def compare(selected: Iterable[Row] | None = None) -> list[Comparison]:
 
 def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """One dictionary per comparison, ready for JSON."""
-    return [comparison.as_dict() for comparison in comparisons]
+    return [comparison.to_dict() for comparison in comparisons]

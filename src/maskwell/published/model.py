@@ -164,7 +164,7 @@ class Comparison:
         value = self._predicted
         return reason.why if isinstance(value, str) else f"{reason.why}: {shown(value, self.row.printed)}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON can hold it."""
         return {
             "source": self.row.key,

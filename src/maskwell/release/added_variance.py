@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.frames import Backend, data_frame
 from maskwell.release.partition import Factor, factor, read_spec
+from maskwell.results.result import Result
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import encoded
 
@@ -22,7 +22,7 @@ NOT_SMALL = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AddedVariance:
+class AddedVariance(Result):
     """A table of counts with what the release does to each of them, on average over the draws."""
 
     columns: tuple[str, ...]
@@ -77,12 +77,19 @@ class AddedVariance:
             )
         return found
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """A line per cell."""
+    def _title(self) -> str:
+        return f"variance that the release adds to {len(self.counts):,} counts by {', '.join(self.columns)}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"records": self.n, "largest ratio to sampling variance": float(self.ratio.max(initial=0.0))}
+
+    def _columns(self) -> dict[str, Any]:
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
         figures = {"count": self.counts, "expected": self.expected, "added_variance": self.variance}
-        more = {"sampling_variance": self.sampling_variance, "ratio": self.ratio}
-        return data_frame(levels | figures | more, backend)
+        return levels | figures | {"sampling_variance": self.sampling_variance, "ratio": self.ratio}
+
+    def _remarks(self) -> list[str]:
+        return self.warnings
 
     def __repr__(self) -> str:
         largest = float(self.ratio.max()) if len(self.counts) else 0.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from maskwell.release.added_variance import AddedVariance, Moments, read_factors
 from maskwell.release.partition import Factor
 from maskwell.release.staying_columns import Staying, staying_columns
+from maskwell.results.result import Result
 from maskwell.tables.codes import Floats
 from maskwell.tables.encoded import EncodedTable
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BaseRelease(ABC):
+class BaseRelease(Result, ABC):
     """A table that may be released.
 
     The release also holds the original table, for the custodian's own comparisons; give away ``table`` alone, and write

@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Self
 
 from maskwell.errors import DataError, MaskwellError, ReportError
 from maskwell.limits import MOST_PLAN_CHARACTERS
+from maskwell.results.result import Result
 from maskwell.strict_json import read_json
 
 FORMATS = (1, 2)
 """What this version reads. Format 2 holds small blocks."""
 
 
-class ReleasePlan(ABC):
+class ReleasePlan(Result, ABC):
     """How a file was released: JSON in and out, a fingerprint, and ``apply`` to do it again."""
 
     method: ClassVar[str]
@@ -57,6 +58,13 @@ class ReleasePlan(ABC):
     def fingerprint(self) -> str:
         """A hash of the content."""
         return _hash_of(self.content())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values: what ``to_json`` writes."""
+        return dict(json.loads(self.to_json()))
+
+    def _figures(self) -> dict[str, Any]:
+        return {"method": self.method, "fingerprint": self.fingerprint[:12]}
 
     def to_json(self) -> str:
         """The plan as text, complete and versioned. Keep it where you keep the original file."""

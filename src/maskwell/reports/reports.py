@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 
 from maskwell.designs.channels.numbers import Vector
+from maskwell.designs.storage import about
 from maskwell.errors import DataError, ReportError
-from maskwell.plain_text import visible_html
+from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports, to_table, write_reports
 from maskwell.reports.randomness import joined_randomness
 from maskwell.reports.tally import Tally
+from maskwell.results.blocks import Part, Table, Text
+from maskwell.results.result import Result
+from maskwell.tables.labels import report_text
+
+_FIRST = 5
 
 
-class Reports(Batch):
+class Reports(Result, Batch):
     """Many masked answers. What they are made of stands in :class:`~maskwell.reports.batch.Batch`."""
 
     def decode(self) -> list[Any]:
@@ -90,8 +96,37 @@ class Reports(Batch):
         without = f", {absent} missing" if absent else ""
         return f"<{len(self)} {self.randomness} reports{without} of {self.design!r}>"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{visible_html(repr(self))}</p>"
+    def _title(self) -> str:
+        return f"{len(self):,} {self.randomness} reports of a {self.design.title} design"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"missing": self.to_dict()["missing"], "question": self.question or "not named"}
+
+    def _columns(self) -> dict[str, Any]:
+        """What arrived, in its order."""
+        return {"report": [report_text(report, self.design.categories) for report in self.decode()]}
+
+    def _parts(self) -> list[Part]:
+        # The first ones are enough to see what reports look like; nobody decodes millions for it.
+        first = Reports(self.design, self.packed[:_FIRST], None if self.missing is None else self.missing[:_FIRST])
+        shown = Table("", ["report"], [[text] for text in first._columns()["report"]], "<")
+        facts = Table("", ["", ""], [[name, str(value)] for name, value in self._figures().items()], "<=")
+        more = (
+            [Text(f"The first {_FIRST} of {len(self):,}; to_frame() has them all.", "note")]
+            if len(self) > _FIRST
+            else []
+        )
+        return [Text(self._title(), "lead"), facts, shown, *more]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the reports are, as plain values; ``write`` stores the reports themselves."""
+        return {
+            "design": jsonable(about(self.design)),
+            "n": len(self),
+            "missing": 0 if self.missing is None else int(self.missing.sum()),
+            "randomness": self.randomness,
+            "question": self.question,
+        }
 
 
 def _checked_weights(weights: Any, n: int) -> Vector | None:

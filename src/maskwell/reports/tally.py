@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Vector
+from maskwell.designs.storage import about
 from maskwell.errors import DataError, ReportError
 from maskwell.input_files import read_whole
-from maskwell.plain_text import visible_html
+from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports
 from maskwell.reports.randomness import is_simulated, joined_randomness
 from maskwell.reports.tally_storage import SUFFIX, read_tally, tally_text
+from maskwell.results.result import Result
 from maskwell.sampling.samplers import Packed
+from maskwell.tables.labels import text_of
 from maskwell.whole_files import complete_file
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ class Patterns:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally:
+class Tally(Result):
     """Counts in the shape that the design's estimators need.
 
     For set-valued designs ``counts[size, category]`` with a last column for reports of that size; for matrices one
@@ -268,8 +271,30 @@ class Tally:
         seeded = f" {self.randomness}" if self.simulated else ""
         return f"<tally of {self.n}{seeded} reports{weighted}, {self.missing} missing, of {self.design!r}>"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{visible_html(repr(self))}</p>"
+    def _title(self) -> str:
+        weighted = ", weighted" if self.squares is not None else ""
+        return f"tally of {self.n:,} {self.randomness} reports{weighted} of a {self.design.title} design"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"missing": self.missing, "fingerprint": self.design.fingerprint[:12]}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"category": [text_of(c) for c in self.design.categories], "reports that hold it": self.inclusions}
+
+    def _order(self) -> list[int]:
+        return list(np.argsort(-self.inclusions, kind="stable").tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return {
+            "design": jsonable(about(self.design)),
+            "n": self.n,
+            "missing": self.missing,
+            "randomness": self.randomness,
+            "weighted": self.squares is not None,
+            "categories": jsonable(self.design.categories),
+            "inclusions": jsonable(self.inclusions),
+        }
 
 
 def _exact_count(design: Design, packed: Packed, counts: NDArray[Any]) -> NDArray[Any]:

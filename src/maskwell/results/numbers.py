@@ -110,3 +110,27 @@ def interval(limits: Sequence[float], decimals: int) -> str:
     '−1.2 to 50.0'
     """
     return " to ".join(number(100 * limit, decimals) for limit in limits)
+
+
+def aligned(values: Sequence[Any]) -> tuple[list[str], str]:
+    """A column of a table as text, and its side: numbers on the right, with as many decimals as the usual one needs.
+
+    >>> aligned([0.25, 0.00125, -1.5]), aligned([1200, 7]), aligned(["yes", None])
+    ((['0.2500', '0.0013', '−1.5000'], '>'), (['1,200', '7'], '>'), (['yes', '–'], '<'))
+    """
+    known = [value for value in values if value is not None]
+    if not known or not all(hasattr(value, "__float__") and not isinstance(value, (str, bool)) for value in known):
+        return ["–" if value is None else str(value) for value in values], "<"
+    if all(hasattr(value, "__index__") for value in known):
+        return ["–" if value is None else f"{int(value):,}".replace("-", _MINUS) for value in values], ">"
+    sizes = sorted(abs(float(value)) for value in known if math.isfinite(value) and value)
+    usual = sizes[len(sizes) // 2] if sizes else 1.0
+    decimals = min(max(DIGITS - 1 - math.floor(math.log10(usual)), 0), 8)
+    return ["–" if value is None else _decimal(float(value), decimals) for value in values], ">"
+
+
+def _decimal(value: float, decimals: int) -> str:
+    if not math.isfinite(value):
+        return figure(value)
+    text = f"{value:,.{decimals}f}"
+    return (text.removeprefix("-") if not text.strip("-0.,") else text).replace("-", _MINUS)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
+from maskwell.results.result import Result
 from maskwell.risk.diversity import Diversity
 from maskwell.risk.drivers import Driver, drivers
 from maskwell.risk.frequencies import SIZES, Cells
@@ -18,7 +19,7 @@ from maskwell.tables.codes import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskReport:
+class RiskReport(Result):
     """The identification risk of a file. Figures that need the population's size are None where it is unknown."""
 
     cells: Cells
@@ -195,7 +196,21 @@ class RiskReport:
         tau = "" if self.tau1 is None or self.tau2 is None else f", tau1 {self.tau1:.4g}, tau2 {self.tau2:.4g}"
         return f"<risk of {self.n} records over {len(self.keys)} keys: {self.sample_uniques} uniques{tau}>"
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def _title(self) -> str:
+        return f"disclosure risk of {self.n:,} records by {', '.join(self.keys)}"
 
-        return f"<pre>{escape(self.summary())}</pre>"
+    def _figures(self) -> dict[str, Any]:
+        figures: dict[str, Any] = {
+            "cells of the keys": f"{len(self.cells):,} of {self.cells.possible:,} possible ones occur",
+            "records alone in their cell": self.sample_uniques,
+            "smallest cell": self.k,
+            "correct matches expected": self.individual_matches,
+            "largest risk of a record": float(self._cell_risk.max()),
+        }
+        if self.tau1 is not None and self.tau2 is not None:
+            figures |= {"unique in the population (tau1)": self.tau1, "correct matches with them (tau2)": self.tau2}
+        return figures
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [driver.to_dict() for driver in self.by_key]
+        return {name.replace("_", " "): [row[name] for row in rows] for name in rows[0]}

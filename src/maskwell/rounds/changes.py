@@ -28,6 +28,7 @@ from maskwell.inference.methods import as_tally, estimate
 from maskwell.plain_text import visible_lines
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
+from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
 
 _SUM_TOLERANCE = 1e-9
@@ -35,7 +36,7 @@ _ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(Result):
     """Estimated differences, second round less first; ``basis`` says what their variances rest on.
 
     ``covariance`` is None where only variances are known.
@@ -73,6 +74,20 @@ class Change:
         if k > _ROWS:
             lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all")
         return visible_lines(lines)
+
+    def _title(self) -> str:
+        return f"change between two rounds of {self.n:,} reports, {self.basis}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        lower, upper = self.interval().T
+        figures = {"change": self.differences, "standard error": self.standard_errors, "95 % from": lower, "to": upper}
+        return {"category": [text_of(c) for c in self.categories], **figures}
+
+    def _order(self) -> list[int]:
+        return list(np.argsort(-np.abs(self.differences), kind="stable").tolist())
 
     def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
         """A data frame: category, change, standard error, and limits of an interval."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from maskwell.designs import LayeredDesign
 from maskwell.designs.layered.base import RoundsParity, require_layers
@@ -10,10 +11,12 @@ from maskwell.errors import DesignError
 from maskwell.exact import log_above
 from maskwell.plain_text import visible_lines
 from maskwell.planning.variance_lines import respondents
+from maskwell.results.numbers import limit
+from maskwell.results.result import Result
 
 
 @dataclass(frozen=True)
-class RoundsPrivacy:
+class RoundsPrivacy(Result):
     """Of ``rounds`` rounds in which a person gives up to ``values`` different answers.
 
     Answers of one person that change at the same rounds are compared. *That* an answer changed is protected by the
@@ -51,6 +54,22 @@ class RoundsPrivacy:
     def without_memory(self) -> float:
         """The ε if each round were masked afresh, with no permanent report."""
         return log_above(Fraction(self.design.exact_parity()) ** self.rounds)
+
+    def _title(self) -> str:
+        return f"privacy of {self.rounds:,} rounds of {self.design.title}, {self.values:,} different answers at most"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "ε of one round": limit(self.design.epsilon),
+            "ε of all rounds": limit(self.epsilon),
+            "ε however many": limit(self.limit),
+            "ε without memory": limit(self.without_memory),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        names = ("rounds", "values", "epsilon", "limit", "without_memory")
+        return {"design": self.design.fingerprint, **{name: getattr(self, name) for name in names}}
 
     def summary(self) -> str:
         """The figures in plain text."""

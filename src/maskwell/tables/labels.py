@@ -1,6 +1,6 @@
 """Category labels: text, whole numbers or booleans, and how they are listed in a message."""
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Sequence, Sized
 from itertools import islice
 from typing import Any
 
@@ -110,3 +110,20 @@ def text_of(label: Any) -> str:
     ('yes', 'f, high', 'a\\tb')
     """
     return visible(", ".join(map(str, label)) if isinstance(label, tuple) else label)
+
+
+def report_text(report: Any, categories: Sequence[Any]) -> str:
+    """A report as words; a set in the order of the categories.
+
+    >>> report_text(frozenset(["b", "a"]), ["a", "b", "c"]), report_text(("x", frozenset()), []), report_text(None, [])
+    ('{a, b}', 'x / {}', 'missing')
+    """
+    if report is None:
+        return "missing"
+    if isinstance(report, frozenset):
+        return "{" + ", ".join(str(c) for c in categories if c in report) + "}"
+    if isinstance(report, tuple):
+        return " / ".join(
+            report_text(part, sorted(part, key=str) if isinstance(part, frozenset) else ()) for part in report
+        )
+    return str(report)

@@ -18,6 +18,7 @@ from maskwell.ordering import Domination, dominates
 from maskwell.ordering.size_rules import SizeTransition
 from maskwell.planning import Match, match_added_variance
 from maskwell.results.numbers import figure, limit
+from maskwell.results.result import Result
 from maskwell.tables.labels import shown
 
 _SAME = 1e-9
@@ -25,7 +26,7 @@ _MOST_CELLS = 2_000
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """The audits of the designs, by name."""
 
     audits: dict[str, Audit]
@@ -134,6 +135,25 @@ class Comparison:
                 value = (limit if values is bounded else figure)(values[best[0]])
                 sentences.append(f"Of all, {listed(best)} {_verb(best, verb, plural)} {what}, {value}.")
         return sentences
+
+    def _title(self) -> str:
+        return f"{listed(self.names)} compared"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        audits = self.audits.values()
+        return {
+            "design": self.names,
+            "ε": [limit(found.epsilon) for found in audits],
+            "right guesses": [found.guess_probability for found in audits],
+            "added variance": [found.added_variance for found in audits],
+            "admissible": ["yes" if found.admissible else "NO" for found in audits],
+        }
+
+    def _remarks(self) -> list[str]:
+        return self.verdicts()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""

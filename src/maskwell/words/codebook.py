@@ -18,6 +18,8 @@ from maskwell.designs.channels import SizeRow
 from maskwell.designs.claims import checked_parameters
 from maskwell.designs.storage import stored_value
 from maskwell.errors import DesignError, EstimationError
+from maskwell.results.numbers import limit
+from maskwell.results.result import Result
 from maskwell.words.explanation import explain
 
 FORMAT = 1
@@ -29,7 +31,7 @@ _MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Codebook:
+class Codebook(Result):
     """What ``codebook`` found out about one masked column; ``content`` is what the JSON holds."""
 
     content: dict[str, Any]
@@ -37,6 +39,29 @@ class Codebook:
     def to_json(self) -> str:
         """The codebook as text for programs."""
         return json.dumps(self.content, indent=1, ensure_ascii=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codebook as plain values: what ``to_json`` writes."""
+        return self.content
+
+    def summary(self) -> str:
+        """The codebook as text for people: its Markdown."""
+        return self.to_markdown()
+
+    def _title(self) -> str:
+        return f"codebook of the randomised variable {self.content['variable']}"
+
+    def _figures(self) -> dict[str, Any]:
+        design, privacy = self.content["design"], self.content["privacy"]
+        about = {
+            "design": design["name"] or design["kind"],
+            "categories": design["k"],
+            "fingerprint": design["fingerprint"],
+        }
+        return {**about, "ε": "unbounded" if privacy["epsilon"] is None else limit(privacy["epsilon"])}
+
+    def _remarks(self) -> list[str]:
+        return [self.content["notice"], *self.content["design"]["explanation"]]
 
     def to_markdown(self) -> str:
         """The codebook as text for people."""

@@ -8,14 +8,15 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from maskwell.auditing import audit
 from maskwell.auditing.cautions import USUAL_CEILING
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
 from maskwell.errors import DesignError
-from maskwell.plain_text import visible_html, visible_lines
+from maskwell.plain_text import visible_lines
+from maskwell.results.result import Result
 from maskwell.words.record_sentences import (
     belief,
     given_away,
@@ -35,7 +36,7 @@ _OPEN = say("The answer is recorded as it is, and whoever sees the record knows 
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """Sentences about a design; ``str`` gives the text, one sentence a line."""
 
     design: Design
@@ -45,8 +46,26 @@ class Explanation:
     def __str__(self) -> str:
         return visible_lines(sentence.text for sentence in self.sentences)
 
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{visible_html(sentence.text)}</p>" for sentence in self.sentences)
+    def summary(self) -> str:
+        """The sentences: the same as ``str``."""
+        return str(self)
+
+    def _title(self) -> str:
+        return f"{self.design.title} design for the {self.audience}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"sentence": [sentence.text for sentence in self.sentences]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentences as plain values."""
+        return {
+            "design": self.design.fingerprint,
+            "audience": self.audience,
+            "sentences": [sentence.text for sentence in self.sentences],
+        }
 
 
 def explain(design: Design, audience: Audience = "respondent") -> Explanation:

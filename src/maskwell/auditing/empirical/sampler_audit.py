@@ -23,6 +23,7 @@ from maskwell.auditing.empirical.event_search import Candidate, Search
 from maskwell.auditing.empirical.report_cells import CellReader, Cells
 from maskwell.designs.base import Design
 from maskwell.errors import DataError, DesignError
+from maskwell.results.result import Result
 
 Sampler = Callable[[NDArray[np.int64]], Any]
 
@@ -33,7 +34,7 @@ _MOST_NAMES = 10_000
 
 
 @dataclass(frozen=True)
-class EmpiricalAudit:
+class EmpiricalAudit(Result):
     """What draws show about a sampler.
 
     ``epsilon_lower`` exceeds the true ε with probability at most ``false_alarm``; ``flagged`` says whether it exceeds
@@ -58,6 +59,12 @@ class EmpiricalAudit:
     @property
     def false_alarm(self) -> float:
         return 1 - self.confidence
+
+    def _title(self) -> str:
+        return "audit of a sampler by its draws"
+
+    def _remarks(self) -> list[str]:
+        return [self.describe()]
 
     def describe(self) -> str:
         """The finding in two sentences."""

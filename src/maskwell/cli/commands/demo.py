@@ -27,4 +27,4 @@ def demo(
 
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:
-        emit_json(result.as_dict())
+        emit_json(result.to_dict())

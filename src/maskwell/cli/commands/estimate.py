@@ -166,7 +166,7 @@ def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None,
         from maskwell.views.saving import save_chart
 
         save_chart(top_chart(top), plot)
-    columns = top.to_frame("pyarrow").to_pydict()
+    columns = top.to_frame(backend="pyarrow").to_pydict()
     if table not in (None, STANDARD):
         save(Path(table), _csv(columns))
     if json:

@@ -72,7 +72,7 @@ def hypothesis(
     if json:
         drawn = sorted({file.randomness for file in files})
         about = {"question": question.value, "files": [path.name for path in reports], "randomness": drawn}
-        emit_json({**about, **result.as_dict(), "advice": said(result.advice, options_of(hypothesis))})
+        emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
     typer.echo(_verdict(question, result.p_value))

@@ -94,7 +94,7 @@ class ProductDesign(Design):
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         masked = []
-        for i, (part, column) in enumerate(zip(self.parts, self._columns(values), strict=True)):
+        for i, (part, column) in enumerate(zip(self.parts, self._read_columns(values), strict=True)):
             apart = replace(source, part=f"/{self.fingerprint}/{i}")
             try:
                 masked.append(part._mask(column, apart, missing, first))
@@ -109,7 +109,7 @@ class ProductDesign(Design):
             packed[absent] = 0
         return Reports(self, packed, absent, masked[0].randomness, source.question)
 
-    def _columns(self, table: Any) -> list[Any]:
+    def _read_columns(self, table: Any) -> list[Any]:
         """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""
         d = len(self.parts)
         if isinstance(table, np.ndarray):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Vector
 from maskwell.plain_text import visible_lines
+from maskwell.results.numbers import figure
+from maskwell.results.result import Result
 
 LEAST_EXPECTED = 5.0
 
 
 @dataclass(frozen=True)
-class HypothesisTest:
+class HypothesisTest(Result):
     """A test of a hypothesis: its statistic, its reference distribution, and what to make of it."""
 
     method: str
@@ -47,6 +50,15 @@ class HypothesisTest:
         divided = f" after division by {self.mean:.4f}" if abs(self.mean - 1) >= 1e-4 else ""
         return f"chi-square, {self.df:.4g} df{divided}"
 
+    def _title(self) -> str:
+        return f"test: {self.method}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"statistic": self.statistic, "compared with": self.reference, "p-value": figure(self.p_value)}
+
+    def _remarks(self) -> list[str]:
+        return [str(line) for line in (self.choice, self.advice) if line]
+
     def lines(self) -> list[str]:
         """The lines of the summary."""
         text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
@@ -59,7 +71,7 @@ class HypothesisTest:
         """The result in plain text: the same as ``str``."""
         return str(self)
 
-    def as_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with ``reference`` in the place of ``law``, which it tells."""
         return {
             "reference" if name == "law" else name: self.reference if name == "law" else value

@@ -16,6 +16,7 @@ from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.regression.likelihood import linear_predictors, pulled
 from maskwell.inference.regression.model_frame import filled
+from maskwell.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ _STEP = 1e-4  # of a standard deviation, for slopes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effects:
+class Effects(Result):
     """Effects of predictors on the chance of each category; for two categories on that of the event."""
 
     predictors: tuple[str, ...]
@@ -45,7 +46,17 @@ class Effects:
         margin = normal_quantile(level) * self.standard_errors
         return np.column_stack([self.estimates - margin, self.estimates + margin])
 
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+    def _title(self) -> str:
+        return "average marginal effects"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        frame = self.to_frame()
+        return {str(name): frame[name].tolist() for name in frame}
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:  # type: ignore[override]
         """A data frame: predictor, change, category, effect, standard error, limits and p-value."""
         import pandas as pd
 

@@ -20,6 +20,7 @@ from maskwell.inference.regression.newton import Solution, maximise
 from maskwell.inference.regression.summary import summary_lines
 from maskwell.inference.sample.estimates import t_quantile
 from maskwell.plain_text import among, visible_lines
+from maskwell.results.result import Result
 from maskwell.tables.frames import native_columns
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regression:
+class Regression(Result):
     """A fitted model. ``open_covariance`` is what the covariance would be if nothing had been masked."""
 
     formula: str
@@ -271,7 +272,17 @@ class Regression:
         """The fit in plain text: what was modelled, the coefficients, and what masking cost."""
         return visible_lines(summary_lines(self, level))
 
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+    def _title(self) -> str:
+        return f"{self.family.name} regression by {self.method}: {self.formula}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"n": self.n, "left out": self.dropped, "covariance": self.cov_type}
+
+    def _columns(self) -> dict[str, Any]:
+        frame = self.to_frame()
+        return {"term": list(self.names), **{str(name): frame[name].tolist() for name in frame}}
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:  # type: ignore[override]
         """A data frame: estimate, standard error, limits, p-value, and the precision that masking left."""
         import pandas as pd
 

@@ -18,13 +18,15 @@ from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import SampledScores, masking
 from maskwell.plain_text import visible_lines
 from maskwell.reports import Reports
+from maskwell.results.numbers import limit
+from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
 
 _ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Totals:
+class Totals(Result):
     """Estimated numbers of people by category. Their sum varies with the sample; that of proportions does not."""
 
     design: Design
@@ -42,6 +44,20 @@ class Totals:
         """Lower and upper limits by category."""
         margin = t_quantile(level, min(self.degrees_of_freedom, 1e9)) * self.standard_errors
         return np.column_stack([self.values - margin, self.values + margin])
+
+    def _title(self) -> str:
+        return f"estimated numbers of people in {self.design.k:,} categories of a {self.design.title} design"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"sum": float(self.values.sum()), "variance": self.cov_type, "ε": limit(self.design.epsilon)}
+
+    def _columns(self) -> dict[str, Any]:
+        lower, upper = self.interval().T
+        figures = {"total": self.values, "standard error": self.standard_errors, "95 % from": lower, "to": upper}
+        return {"category": [text_of(c) for c in self.design.categories], **figures}
+
+    def _order(self) -> list[int]:
+        return list(np.argsort(-self.values, kind="stable").tolist())
 
     def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
         """A data frame: category, total, standard error and limits."""

@@ -9,6 +9,8 @@ import numpy as np
 
 from maskwell.plain_text import visible_lines
 from maskwell.release.attack.thresholds import DECIDES
+from maskwell.results.numbers import share
+from maskwell.results.result import Result
 
 _Z = 1.959963984540054
 """Of 95 % intervals."""
@@ -84,7 +86,7 @@ class ColumnAttack:
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(Result):
     """What somebody finds out from the released file alone."""
 
     shown_once: int
@@ -127,6 +129,24 @@ class Attack:
             "derived_tried": self.derived_tried,
             "derived_not_tried": self.derived_not_tried,
         }
+
+    def _title(self) -> str:
+        return "attack with the released file alone"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"cells shown once": self.shown_once, "truly there": self.true, "right by a blind guess": self.base_rate}
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "surest": [share(one.share) for one in self.surest],
+            "cells": [one.cells for one in self.surest],
+            "right": [one.share_right for one in self.surest],
+            "95 % from": [one.interval[0] for one in self.surest],
+            "to": [one.interval[1] for one in self.surest],
+        }
+
+    def _remarks(self) -> list[str]:
+        return [self.sentence()]
 
     def sentence(self) -> str:
         """The figures in one sentence."""

@@ -13,7 +13,6 @@ from textwrap import wrap
 from typing import Any, Unpack
 
 from maskwell.errors import DataError
-from maskwell.frames import Backend, data_frame
 from maskwell.release.drawing import Chance
 from maskwell.release.evaluation.block_figures import BlockFigures, mean, measure
 from maskwell.release.identification.blocks.forming import WAYS, WHOLE, Progress, read_way
@@ -22,13 +21,14 @@ from maskwell.release.identification.plan import plan_of
 from maskwell.release.identification.request import Options, Request, read_request
 from maskwell.release.identification.setup import forming, prepare
 from maskwell.release.identification.theta import least_cells, theta_for
+from maskwell.results.result import Result
 
 SIZES = (3, 4, 5)
 """Sizes of small blocks that are compared; up to five cells keep the limit for those who use all counts, too."""
 
 
 @dataclass(frozen=True, repr=False)
-class BlockComparison:
+class BlockComparison(Result):
     """The table to choose from."""
 
     xi: float
@@ -38,10 +38,18 @@ class BlockComparison:
         """The figures as plain numbers, ready for JSON."""
         return {"xi": self.xi, "ways": [asdict(row) for row in self.rows]}
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """A line for each way and size."""
+    def _title(self) -> str:
+        return f"ways of forming blocks, at the limit {self.xi:g} on matches by the keys"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
         header, lines = self.lines()
-        return data_frame({name: [line[i] for line in lines] for i, name in enumerate(header)}, backend)
+        return {name: [line[i] for line in lines] for i, name in enumerate(header)}
+
+    def _remarks(self) -> tuple[str, ...]:
+        return READING
 
     def lines(self) -> tuple[list[str], list[list[str]]]:
         """A header and a line of text for each way and size."""

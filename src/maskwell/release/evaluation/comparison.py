@@ -20,6 +20,7 @@ from maskwell.plain_text import visible_lines
 from maskwell.release.evaluation.association import Association, association
 from maskwell.release.evaluation.matches import Matches, matches
 from maskwell.release.partition import Factor, factor, interval_names, text_of
+from maskwell.results.result import Result
 from maskwell.tables.codes import Floats, Ints, recoded
 from maskwell.tables.encoded import EncodedTable
 
@@ -69,7 +70,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """A file before and after its release."""
 
     n: int
@@ -149,6 +150,17 @@ class Comparison:
                 f"sampling; without the noise of the release {most.corrected:.4f}"
             )
         return visible_lines([*lines, f"  {self.matches}"])
+
+    def _title(self) -> str:
+        return f"{self.n:,} records before and after"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"changed records": self.changed_records, "matches": str(self.matches)}
+
+    def _columns(self) -> dict[str, Any]:
+        changed = self.changed_by_column
+        shares = [count / self.n for count in changed.values()]
+        return {"column": list(changed), "changed records": list(changed.values()), "share": shares}
 
     def __repr__(self) -> str:
         return f"<comparison of {self.n} records over {len(self.frequencies)} columns: {self.changed:.2%} changed>"

@@ -25,6 +25,8 @@ from typing import Any
 
 from maskwell.release.identification.all_counts import AllCounts, audit_all_counts
 from maskwell.release.identification.chances import in_digits
+from maskwell.results.numbers import figure
+from maskwell.results.result import Result
 
 _FEW, _MANY = 4, 64
 
@@ -114,7 +116,7 @@ def audit_block(sizes: Mapping[int, int], theta: Fraction) -> BlockAudit:
 
 
 @dataclass(frozen=True)
-class IdentificationAudit:
+class IdentificationAudit(Result):
     """The proof that the limit holds: the largest exact risk of every block, and of what was left alone."""
 
     xi: Fraction
@@ -188,6 +190,26 @@ class IdentificationAudit:
                 }
                 for block, number in self.kinds
             ],
+        }
+
+    def _title(self) -> str:
+        return f"audit of {len(self.blocks):,} blocks: the limit {'holds' if self.holds else 'FAILS'}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "limit": figure(self.xi),
+            "largest risk": self.risk_in_digits(4),
+            "before": figure(self.before),
+            "by the counts of all cells": str(self.all_counts),
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        kinds = self.kinds
+        return {
+            "blocks": [number for _, number in kinds],
+            "cells": [block.cells for block, _ in kinds],
+            "records": [block.records for block, _ in kinds],
+            "largest risk": [float(block.risk) for block, _ in kinds],
         }
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.identification.setup import Setup
 from maskwell.release.identification.variance import moments, sum_variance
 from maskwell.release.partition import Factor
+from maskwell.results.numbers import percent
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 
@@ -145,6 +146,23 @@ class Release(BaseRelease):
                 *(beware if unprotected else []),
             ]
         )
+
+    def _title(self) -> str:
+        return f"release of {self.n:,} records over the keys {', '.join(self.plan.keys)}"
+
+    def _figures(self) -> dict[str, Any]:
+        from maskwell.release.attack.intruders import limit_in_words
+
+        return {
+            "sensitive cells": f"{len(self.setup.blocks.cells):,} of {len(self.setup.cells):,} occupied ones",
+            "changed records": f"{self.changed_records:,} ({percent(self.changed, 2)})",
+            "risk": limit_in_words(self),
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        changed = self.changed_by_key
+        shares = [count / self.n for count in changed.values()]
+        return {"key": list(changed), "changed records": list(changed.values()), "share": shares}
 
     def __repr__(self) -> str:
         risk = self.audit.risk_in_digits(4)

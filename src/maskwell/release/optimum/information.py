@@ -20,11 +20,14 @@ import numpy as np
 from maskwell.demands import LDP
 from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.errors import DesignError
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.release.optimum import staircase
 from maskwell.release.optimum.branch_and_bound import search
 from maskwell.release.optimum.relaxation import information
 from maskwell.release.optimum.vertices import Vector, families
+from maskwell.results.numbers import figure
+from maskwell.results.result import Result
 from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import Label, as_labels
 
@@ -35,7 +38,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(Result):
     """A design, how informative it is and how informative any could be, in nats.
 
     ``labels`` are the categories as they were named. Where they are cells of several columns, tuples, the design's own
@@ -63,6 +66,29 @@ class Optimum:
     def proved(self) -> bool:
         """Whether the bound leaves nothing above the value but rounding."""
         return self.gap <= _PROVED * self.bound + _ROUNDING
+
+    def _title(self) -> str:
+        return f"most informative design for {self.design.k:,} categories at ε = {figure(self.epsilon)}"
+
+    def _figures(self) -> dict[str, Any]:
+        bits = figure(self.value / math.log(2))
+        return {
+            "mutual information": f"{figure(self.value)} nats ({bits} bits)",
+            "upper bound": f"{figure(self.bound)} nats" + (", reached: a proved optimum" if self.proved else ""),
+            "chances of staying": self.vertex or "one per category" if self.restricted else "any shape",
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        if self.q is None:
+            return {}
+        return {"category": [str(label) for label in self.labels], "chance of staying": self.q}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        found = {
+            name: getattr(self, name) for name in ("value", "bound", "epsilon", "restricted", "q", "vertex", "proved")
+        }
+        return dict(jsonable({**found, "categories": self.labels, "design": self.design.to_dict()}))
 
     def summary(self) -> str:
         """The result in words, a line each."""

@@ -30,9 +30,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from maskwell.errors import DataError, DemandError
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.release.optimum.information import Optimum, most_informative
 from maskwell.release.optimum.vertices import Vector
+from maskwell.results.result import Result
 from maskwell.risk.assess import assess
 from maskwell.risk.frequencies import cross_classify, group
 from maskwell.risk.modelled import MODELS, Modelled
@@ -50,7 +52,7 @@ _PRECISION = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class RiskTarget:
+class RiskTarget(Result):
     """The largest ε found at which the risk is at most the target, and the matrix that goes with it.
 
     ``pram(table, found.columns, matrix=found.optimum, invariant=found.invariant)`` releases by it.
@@ -70,6 +72,22 @@ class RiskTarget:
     def epsilon(self) -> float:
         """The privacy budget of each record's masked columns."""
         return float(self.optimum.epsilon)
+
+    def _title(self) -> str:
+        return f"most informative post-randomization of {' × '.join(self.columns)} at a target risk"
+
+    def _figures(self) -> dict[str, Any]:
+        figures = {"target": self.target, f"{self.measure} before": self.before, f"{self.measure} after": self.after}
+        return {**figures, "ε": self.epsilon, "mutual information, nats": self.optimum.value}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"ε": [at for at, _ in self.curve], "risk": [risk for _, risk in self.curve]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The choice as plain values."""
+        names = ("columns", "measure", "target", "before", "after", "epsilon", "invariant", "curve")
+        found = {name: getattr(self, name) for name in names}
+        return {**jsonable(found), "optimum": self.optimum.to_dict()}
 
     def summary(self) -> str:
         """The choice in words, a line each."""

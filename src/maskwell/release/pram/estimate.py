@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from maskwell.errors import DataError, EstimationError
-from maskwell.frames import Backend, data_frame
 from maskwell.release.pram.step import Step
+from maskwell.results.result import Result
 from maskwell.risk.frequencies import group
 from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import encoded
@@ -28,7 +28,7 @@ _SINGULAR = 1e12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PramEstimate:
+class PramEstimate(Result):
     """Estimated counts by cell, unbiased and therefore not clipped: they may be negative."""
 
     columns: tuple[str, ...]
@@ -54,11 +54,16 @@ class PramEstimate:
         p = np.clip(self.proportions, 0, 1)
         return np.sqrt(self.masking_errors**2 + p * (1 - p) / self.n)
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """A line per cell."""
+    def _title(self) -> str:
+        return f"estimated counts of {len(self.counts):,} cells by {', '.join(self.columns)} from {self.n:,} records"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
         figures = {"count": self.counts, "proportion": self.proportions, "proportion_error": self.standard_errors}
-        return data_frame(levels | figures | {"proportion_masking_error": self.masking_errors}, backend)
+        return levels | figures | {"proportion_masking_error": self.masking_errors}
 
     def __repr__(self) -> str:
         return f"<estimate of {len(self.counts)} cells by {', '.join(self.columns)} from {self.n} records>"

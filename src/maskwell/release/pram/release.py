@@ -121,6 +121,22 @@ class PramRelease(BaseRelease):
             [*lines, "  no limit on identification is promised: that is what limit_identification does"]
         )
 
+    def _title(self) -> str:
+        return f"release of {self.n:,} records by post-randomization"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"limit on identification": "none: that is what limit_identification does"}
+
+    def _columns(self) -> dict[str, Any]:
+        steps = self.to_dict()["steps"]
+        return {
+            "columns": [" × ".join(step["columns"]) for step in steps],
+            "changed records": [step["changed"] for step in steps],
+            "least chance of staying": [step["least_chance_of_staying"] for step in steps],
+            "largest": [step["largest_chance_of_staying"] for step in steps],
+            "frequencies": ["kept" if step["keeps_frequencies"] else "NOT kept" for step in steps],
+        }
+
     def __repr__(self) -> str:
         columns = ", ".join("×".join(step.columns) for step in self.plan.steps)
         return f"<release of {self.n} records: {columns} post-randomized, {self.changed:.2%} changed in the last step>"

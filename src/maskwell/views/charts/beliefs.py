@@ -14,6 +14,7 @@ from maskwell.designs.base import Design
 from maskwell.designs.channels.rows import Shift
 from maskwell.errors import DesignError
 from maskwell.results.numbers import limit, percent
+from maskwell.tables.labels import report_text
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import (
     EXAMPLE,
@@ -26,7 +27,6 @@ from maskwell.views.charts.breach_regions import (
     square,
     up,
 )
-from maskwell.views.charts.matrix import report_name
 
 _MOST_CURVES = 6
 _MOST_LETTERS = 30
@@ -71,7 +71,7 @@ def _names(design: Design, shifts: list[Shift]) -> list[str]:
     """What reports are called beside a curve."""
     labels = design.class_labels(shift.at for shift in shifts)
     if not design.channel.classes_are_sizes:
-        return [f"report {_short(report_name(label, design))}" for label in labels]
+        return [f"report {_short(report_text(label, design.categories))}" for label in labels]
     words = ("report is another", "report is it") if set(labels) == {1} else ("report lacks it", "report holds it")
     sizes = [f" ({size} of {design.k})" if len(set(labels)) > 1 else "" for size in labels]
     of_none_or_all = [f"report with {size} of {design.k}" for size in labels]

@@ -10,20 +10,12 @@ from maskwell.designs.base import Design
 from maskwell.designs.channels.rows import row_parity
 from maskwell.errors import DesignError
 from maskwell.results.numbers import limit
+from maskwell.tables.labels import report_text
 from maskwell.views.charts import style
 
 MOST_ROWS, MOST_COLUMNS = 40, 20
 # Up to so many letters the names of up to eight columns stand upright; longer ones lean, and so many pixels are shown.
 _SHORT, _LONGEST = 12, 180
-
-
-def report_name(report: Any, design: Design) -> str:
-    """A report as words; a set in the order of the categories."""
-    if isinstance(report, frozenset):
-        return "{" + ", ".join(str(c) for c in design.categories if c in report) + "}"
-    if isinstance(report, tuple):
-        return " / ".join(report_name(part, design) for part in report)
-    return str(report)
 
 
 def has_matrix_chart(design: Design) -> bool:
@@ -40,7 +32,7 @@ def matrix_chart(design: Design, title: str = "What people with each true answer
             f"the matrix of {design.title} has {design.report_count()} rows and {design.k} columns; a picture holds at "
             f"most {MOST_ROWS} and {MOST_COLUMNS}."
         )
-    exact, names = design.matrix(exact=True), [report_name(r, design) for r in design.report_labels()]
+    exact, names = design.matrix(exact=True), [report_text(r, design.categories) for r in design.report_labels()]
     answers = [str(c) for c in design.categories]
     cells: list[dict[str, Any]] = [
         {"report": name, "answer": answer, "chance": float(p), "text": _cell(p)}

@@ -10,6 +10,7 @@ import numpy as np
 from maskwell.release.evaluation.comparison import Compared, Comparison
 from maskwell.release.evaluation.public_view import PublicTable
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
+from maskwell.release.optimum.risk_target import RiskTarget
 from maskwell.results.numbers import figure, number, percent
 from maskwell.views.charts import style
 
@@ -260,6 +261,24 @@ def transition_chart(labels: Sequence[str], matrix: Any, title: str) -> Any:
         base.transform_filter("datum.chance > 0").mark_text(fontSize=10).encode(text="text:N"),
     ]
     return _finished(layers, title, ["In percent; every column sums to 100."], alt.Step(44), alt.Step(22))
+
+
+def target_chart(found: RiskTarget) -> Any:
+    """The risk that remains by ε, the target, and the ε that was chosen."""
+    import altair as alt
+
+    x, y = alt.X("epsilon:Q", title="ε"), alt.Y("risk:Q", title=f"{found.measure}: correct matches to expect")
+    curve = alt.Chart(alt.InlineData(values=[{"epsilon": at, "risk": risk} for at, risk in found.curve]))
+    target = alt.Chart(alt.InlineData(values=[{"risk": found.target}]))
+    chosen = alt.Chart(alt.InlineData(values=[{"epsilon": found.epsilon, "risk": found.after}]))
+    layers = [
+        curve.mark_line(color=style.ESTIMATE, strokeWidth=2.5).encode(x=x, y=y),
+        target.mark_rule(color=style.TRUTH, strokeDash=[5, 3]).encode(y=y),
+        chosen.mark_point(color=style.TRUTH, filled=True, size=80, opacity=1).encode(x=x, y=y),
+    ]
+    title = f"ε = {figure(found.epsilon)} leaves {figure(found.after)} of {figure(found.before)} correct matches"
+    lines = [f"{' × '.join(found.columns)}, post-randomized as informatively as can be. Dashed: the target."]
+    return _finished(layers, title, lines, 420, 260)
 
 
 def _percent(chance: float) -> str:

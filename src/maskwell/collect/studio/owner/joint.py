@@ -52,7 +52,7 @@ def joined(tallies: Tallies, published: Published, first: int, second: int) -> d
         "second_labels": [label_of(label) for label in shown.design.categories],
         "cells": _cells(table, given, shown),
         "association": _association(table),
-        "test": independence_test(tally).as_dict(),
+        "test": independence_test(tally).to_dict(),
     }
 
 
@@ -86,7 +86,7 @@ def _cells(table: JointEstimate, given: Question, shown: Question) -> list[list[
 
 def _association(table: JointEstimate) -> dict[str, Any] | None:
     try:
-        found = table.association().as_dict(LEVEL)
+        found = table.association().to_dict(LEVEL)
     except EstimationError:
         return None
     return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in found.items()}

@@ -1,0 +1,23 @@
+"""Where a result finds its picture.
+
+Results lie below the charts that draw them, so a result does not import its chart: the front door of the package names
+the module that knows them all, and it is loaded when the first picture is asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_module = ""
+
+
+def drawn_by(module: str) -> None:
+    """Name the module whose ``picture(result, **options)`` draws results."""
+    global _module
+    _module = module
+
+
+def picture(result: Any, **options: Any) -> Any:
+    """The chart of a result."""
+    return import_module(_module).picture(result, **options)

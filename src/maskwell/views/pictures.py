@@ -1,0 +1,146 @@
+"""Which chart draws which result: what ``result.plot()`` finds."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from maskwell.auditing import Audit, audit
+from maskwell.designs.base import Design
+from maskwell.errors import MaskwellError
+from maskwell.inference import Estimate, Top
+from maskwell.inference.regression.effects import Effects
+from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.totals import Totals
+from maskwell.release.base import BaseRelease
+from maskwell.release.evaluation.comparison import Comparison as FileComparison
+from maskwell.release.identification.audit import IdentificationAudit
+from maskwell.release.optimum.information import Optimum
+from maskwell.release.optimum.risk_target import RiskTarget
+from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
+from maskwell.risk import RiskReport
+from maskwell.rounds.changes import Change
+from maskwell.tables.labels import text_of
+from maskwell.views.charts.breach_regions import breach_chart
+from maskwell.views.charts.estimate import chart, top_chart
+from maskwell.views.charts.frontier import frontier_chart
+from maskwell.views.charts.intervals import count_chart, interval_chart
+from maskwell.views.charts.joint import has_joint_chart, joint_chart
+from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
+from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
+from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
+from maskwell.views.comparison import Comparison
+from maskwell.views.wording import level_words, privacy_words
+
+_OF_RISK = {"cells": sizes_chart, "records": individual_chart, "keys": drivers_chart}
+
+
+@singledispatch
+def picture(result: Any, **options: Any) -> Any:
+    """The chart of a result; which options it takes depends on the result."""
+    raise MaskwellError(f"{type(result).__name__} has no picture; its summary() and to_frame() say all.")
+
+
+@picture.register
+def _(result: Design) -> Any:
+    """The matrix where it can be read, else the changes of belief that the design rules out."""
+    return matrix_chart(result) if has_matrix_chart(result) else breach_chart(audit(result))
+
+
+@picture.register
+def _(result: Reports) -> Any:
+    return picture(result.tally())
+
+
+@picture.register
+def _(result: Tally) -> Any:
+    names = [text_of(category) for category in result.design.categories]
+    lines = [f"{result.n:,} masked reports of a {result.design.title} design: these are not the true shares."]
+    return count_chart(names, result.inclusions, "Reports that hold each category", "reports", lines)
+
+
+@picture.register
+def _(result: Estimate, **options: Any) -> Any:
+    """Two variables side by side where they are few enough, else every proportion with its interval."""
+    if has_joint_chart(result) and options.keys() <= {"level"}:
+        return joint_chart(result, **options)
+    return chart(result, **options)
+
+
+@picture.register
+def _(result: Top) -> Any:
+    return top_chart(result)
+
+
+@picture.register
+def _(result: Totals, level: float = 0.95) -> Any:
+    names = [text_of(category) for category in result.design.categories]
+    lines = [f"With {level_words(level)}s. Privacy: {privacy_words(result.design)}"]
+    return interval_chart(names, result.values, result.interval(level), "Estimated totals", "people", lines)
+
+
+@picture.register
+def _(result: Change, level: float = 0.95) -> Any:
+    names, lines = [text_of(c) for c in result.categories], [f"{result.basis}; with {level_words(level)}s"]
+    title = "Change between two rounds"
+    return interval_chart(names, result.differences, result.interval(level), title, "difference of shares", lines)
+
+
+@picture.register
+def _(result: Regression, level: float = 0.95) -> Any:
+    names, limits, lines = list(result.names), result.interval(level), [f"With {level_words(level)}s"]
+    return interval_chart(names, result.estimates, limits, result.formula, "coefficient", lines)
+
+
+@picture.register
+def _(result: Effects, level: float = 0.95) -> Any:
+    parts = zip(result.predictors, result.changes, result.categories, strict=True)
+    names = [", ".join(part for part in row if part) for row in parts]
+    lines = [f"With {level_words(level)}s"]
+    limits = result.interval(level)
+    return interval_chart(names, result.estimates, limits, "Average marginal effects", "change of the chance", lines)
+
+
+@picture.register
+def _(result: Audit) -> Any:
+    return breach_chart(result)
+
+
+@picture.register
+def _(result: Comparison) -> Any:
+    designs = {name: found.design for name, found in result.audits.items()}
+    return frontier_chart(next(iter(designs.values())).k, highlight=designs)
+
+
+@picture.register
+def _(result: RiskReport, of: str = "cells") -> Any:
+    """Records by the size of their ``cells``, by the chance of a right match (``records``), or what ``keys`` add."""
+    if of not in _OF_RISK:
+        raise MaskwellError(f"of must be one of {', '.join(_OF_RISK)}; got {of!r}.", parameter="of")
+    return _OF_RISK[of](result)
+
+
+@picture.register
+def _(result: BaseRelease) -> Any:
+    return changed_chart(result.comparison())
+
+
+@picture.register
+def _(result: FileComparison) -> Any:
+    return changed_chart(result)
+
+
+@picture.register
+def _(result: IdentificationAudit) -> Any:
+    return proof_chart(result)
+
+
+@picture.register
+def _(result: Optimum) -> Any:
+    return picture(result.design)
+
+
+@picture.register
+def _(result: RiskTarget) -> Any:
+    return target_chart(result)

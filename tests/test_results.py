@@ -1,0 +1,149 @@
+"""Every result shows itself: as text, as plain values, as a frame, as a table in a notebook, and as a picture."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maskwell as mw
+from maskwell.errors import MaskwellError
+from maskwell.plain_json import json_text
+from maskwell.results.result import Result
+from maskwell.views.comparison import compare_designs
+from tests.page_reader import PageReader
+
+pytestmark = pytest.mark.filterwarnings("ignore::maskwell.errors.SimulationWarning")
+
+HOSTILE = "<b>a & b</b>"
+D = mw.designs
+DESIGN = D.minimax([HOSTILE, "b", "c"], epsilon=1)
+
+
+@cache
+def reports() -> mw.Reports:
+    return DESIGN.mask(np.random.default_rng(1).choice([HOSTILE, "b", "c"], 900, p=[0.5, 0.3, 0.2]), seed=1)
+
+
+@cache
+def two() -> Any:
+    design = D.product(DESIGN, D.warner(truth_prob=0.8), names=["one", "two"])
+    rng = np.random.default_rng(2)
+    table = {"one": rng.choice([HOSTILE, "b", "c"], 2000), "two": rng.choice(["yes", "no"], 2000)}
+    return design.mask(table, seed=2).tally()
+
+
+@cache
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    columns = {"sex": ["f", "m"], "age": range(18, 60), "region": [HOSTILE, "south", "east"], "ill": ["no", "yes"]}
+    return pd.DataFrame({name: rng.choice(list(levels), 400) for name, levels in columns.items()})
+
+
+@cache
+def release() -> Any:
+    return mw.release.limit_identification(people(), keys=["sex", "age", "region"], xi=0.5, within=["sex"], seed=1)
+
+
+@cache
+def pram() -> Any:
+    return mw.release.pram(people(), "region", diagonal=0.8, seed=2)
+
+
+@cache
+def regression() -> Any:
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.normal(size=900)})
+    binary = D.warner(truth_prob=0.8)
+    answers = np.where(data["x"] + rng.normal(size=900) > 0, "yes", "no")
+    return mw.regress("y ~ x", data, masked={"y": binary.mask(answers, seed=5)})
+
+
+@cache
+def change() -> Any:
+    from maskwell import rounds
+
+    design = rounds.rappor(4, f=0.5, p=0.5, q=0.75)
+    first, second = (design.mask(np.random.default_rng(i).integers(0, 4, 500), seed=i) for i in (1, 2))
+    return rounds.change(first, second, same_people=False)
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Design": lambda: DESIGN,
+    "Reports": reports,
+    "Tally": lambda: reports().tally(),
+    "LinearEstimate": lambda: mw.estimate(reports()),
+    "LikelihoodEstimate": lambda: mw.estimate(reports(), "likelihood"),
+    "Top": lambda: mw.estimate(reports()).top(2),
+    "JointTable": lambda: mw.estimate(two()),
+    "CramersV": lambda: mw.estimate(two()).association(),
+    "Contrast": lambda: mw.estimate(reports()).contrast({"b": 1.0}),
+    "Totals": lambda: mw.estimate_totals(reports().tally(weights=np.ones(900))),
+    "HypothesisTest": lambda: mw.independence_test(two()),
+    "Regression": regression,
+    "Effects": lambda: regression().marginal_effects(),
+    "Change": change,
+    "Audit": lambda: mw.audit(DESIGN),
+    "EmpiricalAudit": lambda: mw.audit_sampler(DESIGN, n=20_000, seed=1),
+    "Codebook": lambda: mw.codebook(DESIGN, HOSTILE),
+    "Explanation": lambda: mw.explain(DESIGN),
+    "designs compared": lambda: compare_designs({"a": DESIGN, HOSTILE: D.rappor(DESIGN.categories, epsilon=1)}),
+    "RiskReport": lambda: mw.risk.assess(people(), keys=["sex", "age", "region"]),
+    "Release": release,
+    "IdentificationPlan": lambda: release().plan,
+    "IdentificationAudit": lambda: release().audit,
+    "Attack": lambda: release().attack(),
+    "files compared": lambda: release().comparison(),
+    "AddedVariance": lambda: release().added_variance("region"),
+    "PramRelease": pram,
+    "PramPlan": lambda: pram().plan,
+    "PramEstimate": lambda: pram().estimate(),
+    "Optimum": lambda: mw.release.most_informative([0.5, 0.3, 0.2], epsilon=1),
+}
+WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
+WITHOUT_PICTURE |= {"IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
+
+
+@pytest.mark.parametrize("name", list(RESULTS))
+def test_a_result_shows_itself(name: str) -> None:
+    result = RESULTS[name]()
+    assert isinstance(result, Result)
+    summary = result.summary()
+    assert summary.strip()
+    assert isinstance(json.loads(json_text(result.to_dict())), dict)
+    assert len(result.to_frame()) > 0
+    html = result._repr_html_()
+    assert "<pre" not in html
+    assert "tabular-nums" in html
+    assert HOSTILE not in html
+    assert PageReader(html).rows
+    if name in WITHOUT_PICTURE:
+        with pytest.raises(MaskwellError, match="no picture"):
+            result.plot()
+    else:
+        assert result.plot().to_dict()["title"]["text"]
+
+
+def test_a_result_without_a_summary_of_its_own_prints_its_table() -> None:
+    lines = reports().tally().summary().splitlines()
+    assert lines[0] == "tally of 900 seeded reports of a minimax design"
+    counts = reports().tally().inclusions
+    assert [line.split()[-1] for line in lines[-3:]] == [f"{count:,}" for count in counts]
+
+
+def test_a_long_table_shows_the_largest_and_says_so() -> None:
+    estimate = mw.estimate(D.minimax(300, epsilon=2).mask(np.arange(3000) % 300, seed=1))
+    html = estimate._repr_html_()
+    assert "The 20 largest of 300 lines; to_frame() has them all." in html
+    largest = str(estimate.design.categories[int(np.argmax(estimate.proportions))])
+    rows = [row for row in PageReader(html).rows if len(row) == 5]
+    assert (rows[1][0], len(rows)) == (largest, 21)
+
+
+def test_digits_of_a_column_stand_under_each_other() -> None:
+    rows = [row for row in PageReader(mw.estimate(reports())._repr_html_()).rows if len(row) == 5][1:]
+    for column in range(1, 5):
+        assert len({len(row[column].split(".")[1]) for row in rows}) == 1
