@@ -19,6 +19,7 @@ from maskwell.designs.channels import SymmetricChannel
 from maskwell.designs.channels.leakage import subset_sums
 from maskwell.designs.channels.leakage.capacity import capacity
 from maskwell.designs.codecs import SetCodec
+from maskwell.results.numbers import figure, limit
 from maskwell.sampling.samplers import TOTAL
 from tests.conformance.checks import row_parity, scores
 from tests.unusual_designs import ALL
@@ -294,7 +295,7 @@ def test_an_uncertain_mutual_information_is_said_to_be() -> None:
     audit = mw.audit(mw.designs.local_diversity(200, l=6), prior=prior / prior.sum())
     low, high = audit.mutual_information_bounds
     assert high - low > 1e-5
-    assert any(f"between {low:.6g} and {high:.6g} bits" in sentence for sentence in audit.warnings)
+    assert any(f"between {figure(low)} and {figure(high)} bits" in sentence for sentence in audit.warnings)
 
 
 # What holds for every design.
@@ -430,7 +431,7 @@ def test_the_summary_tells_the_audit_in_text() -> None:
     found = mw.audit(mw.plan(4, mw.LDP(1)))
     text = found.summary()
     assert "which holds" in text
-    assert f"{found.parity:.6g}" in text
+    assert limit(found.exact_parity) in text
     exposing = mw.audit(mw.designs.direct(3)).summary()
     assert "prove the answer" in exposing
     assert "warning: " in exposing

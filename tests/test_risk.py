@@ -280,10 +280,9 @@ def test_frames_follow_the_table_the_cells_and_the_keys(backend: Any) -> None:
 def test_the_summary_and_the_dictionary_single_nobody_out() -> None:
     table = {**small_table(5), "area": [f"place-{i % 7}" for i in range(200)]}
     report = assess(table, KEYS, population_size=5_000, sensitive="income")
-    told = json.dumps(report.to_dict()) + report.summary() + repr(report)
+    told = json.dumps(report.to_dict()) + report.summary() + repr(report) + report._repr_html_()
     assert "place-" not in told
     assert "sample uniques" in report.summary()
-    assert report.summary() in report._repr_html_().replace("&gt;", ">").replace("&lt;", "<").replace("&#x27;", "'")
 
 
 def test_one_key_is_enough() -> None:
