@@ -81,6 +81,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "JointTable": lambda: mw.estimate(two()),
     "CramersV": lambda: mw.estimate(two()).association(),
     "Contrast": lambda: mw.estimate(reports()).contrast({"b": 1.0}),
+    "Sample": lambda: mw.Sample(weights=np.ones(900), clusters=np.arange(900) // 9),
     "Totals": lambda: mw.estimate_totals(reports().tally(weights=np.ones(900))),
     "HypothesisTest": lambda: mw.independence_test(two()),
     "Regression": regression,
@@ -104,7 +105,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Optimum": lambda: mw.release.most_informative([0.5, 0.3, 0.2], epsilon=1),
 }
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
-WITHOUT_PICTURE |= {"IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
+WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 
 
 @pytest.mark.parametrize("name", list(RESULTS))

@@ -16,12 +16,13 @@ from maskwell.inference.sample import replicates as replication
 from maskwell.inference.sample.calibration import Margin, margins_of, raked, residuals
 from maskwell.inference.sample.replicates import Method, Replicates
 from maskwell.inference.sample.stages import LONELY, Lonely, Spread, Stage, spread
+from maskwell.results.result import Result
 from maskwell.tables.codes import encode
 from maskwell.tables.columns import as_arrow, is_column
 from maskwell.tables.frames import native_columns
 
 
-class Sample:
+class Sample(Result):
     """A sample of records: its weights, and how they were drawn.
 
     Every argument is a column: an array, or a name if ``data`` is given. ``strata`` and ``clusters`` may be lists of
