@@ -20,6 +20,7 @@ from tests.evidence import (
     replicated_survey,
     round_changes,
     sampler,
+    spark_failures,
     sums,
     top_limits,
     weights,
@@ -47,4 +48,5 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "independence_default": independence_default.run,
     "cramers_v": cramers_v.run,
     "forged_files": forged_files.run,
+    "spark_failures": spark_failures.run,
 }

@@ -20,7 +20,7 @@ from maskwell.errors import DataError
 from maskwell.reports.arrow_columns import arrow_type
 from maskwell.reports.tally import Tally
 
-_MERGED_BY_DRIVER = 32
+_MERGED_BY_DRIVER = 8
 _TALLIES = "column string, tally string"
 
 
@@ -81,7 +81,7 @@ def tally(source: Any, counting: Counting) -> Tallies:
     parts = counted.rdd.getNumPartitions() if hasattr(counted, "rdd") else 1
     if parts > _MERGED_BY_DRIVER:
         counted = counted.repartition(math.isqrt(parts)).mapInArrow(_merger(), _TALLIES)
-    found = _by_column((row["column"], row["tally"]) for row in counted.toLocalIterator())
+    found = _by_column((row["column"], row["tally"]) for row in counted.collect())
     return {name: found[name] if name in found else Tally.of(counting.nothing(name)) for name in counting.designs}
 
 
