@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from maskwell.microdata import read, write
@@ -63,3 +64,18 @@ def test_bad_input_is_one_line(run: Run, persons: pa.Table) -> None:
     assert_refused(run("risk", "a.dta", "--keys", "sex", "--weights", "marital"), "weights must be numbers")
     Path("b.dta").write_bytes(Path("a.dta").read_bytes()[:20_000])
     assert_refused(run("risk", "b.dta", "--keys", "sex"), "truncated")
+
+
+def test_many_files_are_assessed_as_one(run: Run, tmp_path: Path) -> None:
+    people = tmp_path / "people"
+    people.mkdir()
+    table = pa.table({"sex": ["f", "m"] * 500, "age": [i % 37 for i in range(1000)]})
+    pq.write_table(table, tmp_path / "one.parquet")
+    for part in range(4):
+        pq.write_table(table.slice(part * 250, 250), people / f"{part}.parquet")
+    asked = ["--keys", "sex,age", "--population", "50000", "--json"]
+    one = run("risk", "one.parquet", *asked)
+    assert one.code == 0
+    assert run("risk", "people/*.parquet", *asked).json == run("risk", "people", *asked).json == one.json
+    (people / "more.csv").write_text("sex,age\nf,1\n")
+    assert_refused(run("risk", "people", *asked), "more.csv", "Parquet or Arrow")

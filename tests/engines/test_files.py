@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.feather as feather
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import maskwell as mw
+from maskwell.engines import combinations as counted
 from maskwell.reports.containers import open_container
 from maskwell.reports.table_files import read_table, write_table
 from tests.engines.sources import DESIGNS, KEYED, PEOPLE, REPORTS, TALLIES, assert_same_reports
@@ -149,3 +151,42 @@ def test_reports_that_another_engine_wrote_are_counted(tmp_path: Path) -> None:
     masked = mw.engines.mask(PEOPLE, DESIGNS, **KEYED).replace_schema_metadata(None)
     pq.write_table(masked, tmp_path / "a.parquet")
     assert mw.engines.tally(tmp_path, DESIGNS) == TALLIES
+
+
+def assert_close(found: Any, expected: Any) -> None:
+    """Equal, numbers to nine digits."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            assert_close(found[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_close(one, other)
+    else:
+        assert found == (pytest.approx(expected, rel=1e-9) if isinstance(expected, float) else expected)
+
+
+def test_the_risk_of_many_files_is_that_of_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    n = 20_000
+    table = pa.table(
+        {
+            "sex": np.array(["f", "m", None], object)[rng.integers(0, 3, n)].tolist(),
+            "age": rng.integers(0, 90, n),
+            "area": rng.integers(0, 40, n),
+            "ill": rng.integers(0, 3, n),
+            "weight": rng.uniform(5, 50, n),
+        }
+    )
+    for part in range(4):
+        pq.write_table(table.slice(part * 5000, 5000), tmp_path / f"{part}.parquet")
+    monkeypatch.setattr(counted, "_JOINED_AT", 3000)
+    keys, sensitive = ["sex", "age", "area"], ["ill"]
+    found = counted.combinations(sorted(tmp_path.iterdir()), [*keys, *sensitive], "weight")
+    many = mw.risk.assess(found, keys, weights="weight", sensitive=sensitive, repeats=counted.REPEATS)
+    one = mw.risk.assess(table, keys, weights="weight", sensitive=sensitive)
+    # The same numbers; sums of weights are added in another order.
+    assert_close(many.to_dict(), one.to_dict())
+    with pytest.raises(mw.EstimationError, match="counted and not kept"):
+        many.records  # noqa: B018

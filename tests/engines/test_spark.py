@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import maskwell as mw
@@ -100,6 +101,20 @@ def test_two_uses_and_an_evicted_cache_do_not_redraw(people: Any) -> None:
     cached.unpersist(blocking=True)
     assert_same_reports(first)
     assert_same_reports(cached.toArrow())
+
+
+def test_files_are_masked_by_tasks_of_spark(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for part in range(2):
+        pq.write_table(PEOPLE.slice(part * 15_000, 15_000), tmp_path / "data" / f"{part}.parquet")
+    masking = mw.engines.Masking(DESIGNS, **KEYED)
+    outcome = mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
+    assert (outcome.rows, outcome.written) == (len(PEOPLE), 2)
+    assert mw.engines.tally(tmp_path / "out", DESIGNS) == TALLIES
+    (tmp_path / "out" / "1.parquet").unlink()
+    again = mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
+    assert (again.written, again.skipped) == (1, 1)
+    assert mw.engines.tally(tmp_path / "out", DESIGNS) == TALLIES
 
 
 def test_without_a_key_spark_is_refused(people: Any) -> None:

@@ -14,7 +14,7 @@ from maskwell.risk.frequencies import cross_classify
 from maskwell.risk.modelled import MODELS, model_risk
 from maskwell.risk.report import RiskReport
 from maskwell.risk.structural_zeros import read_zeros
-from maskwell.tables.codes import Floats, numbers
+from maskwell.tables.codes import Coded, Floats, Ints, numbers
 from maskwell.tables.encoded import encoded
 from maskwell.tables.frames import names_of, read_columns
 
@@ -30,6 +30,7 @@ def assess(
     sensitive: Sequence[str] | str = (),
     model: str | Sequence[Sequence[str]] = MODELS[0],
     structural_zeros: Sequence[Any] | None = None,
+    repeats: str | None = None,
 ) -> RiskReport:
     """The identification risk of a table's records by the columns ``keys``, which an intruder may know.
 
@@ -42,8 +43,9 @@ def assess(
     ``[("sex", "age"), ("age", "area", "race")]``. One sampling fraction holds for all cells.
 
     ``structural_zeros`` lists impossible combinations, as in ``[{"age": ["0-4", "5-9"], "marital": "married"}]``.
-    ``sensitive`` names columns whose diversity within cells is counted. A missing value of a key or of a sensitive
-    column is a category of its own.
+    ``repeats`` names a column that says how many records a row stands for, where equal records were counted before; the
+    weight of such a row is the sum of theirs. ``sensitive`` names columns whose diversity within cells is counted. A
+    missing value of a key or of a sensitive column is a category of its own.
 
     >>> table = {"sex": ["f", "f", "m", "m", "m"], "age": [30, 30, 30, 40, 40]}
     >>> report = assess(table, keys=["sex", "age"], population_size=50)
@@ -58,22 +60,32 @@ def assess(
         raise DataError(f"{both[0]!r} is both a key and sensitive; a column that an intruder knows is a key only.")
     weight_names = (weights,) if isinstance(weights, str) else ()
     source = encoded(table)
-    columns = source.arrays(list(dict.fromkeys((*key_names, *sensitive_names, *weight_names))))
-    n = len(columns[key_names[0]])
-    weight = _weights(weights, columns, n)
+    counted = () if repeats is None else (repeats,)
+    columns = source.arrays(list(dict.fromkeys((*key_names, *sensitive_names, *weight_names, *counted))))
+    times = None if repeats is None else numbers(columns[repeats], repeats).astype(np.int64)
+    rows = len(columns[key_names[0]])
+    n = rows if times is None else int(times.sum())
+    weight = _weights(weights, columns, rows)
     size = _population_size(population_size, weight, n)
 
     coded = [source.coded(name) for name in key_names]
-    cells, cell_of_record = cross_classify(coded, weight)
+    cells, cell_of_record = cross_classify(coded, weight, times)
     zeros = read_zeros(structural_zeros, cells)
     return RiskReport(
         cells,
-        cell_of_record,
+        cell_of_record if times is None else None,
         size,
         None if size is None else model_risk(cells, model, n / size, zeros),
-        {column.name: column.missing for column in coded},
-        {name: diversity(cells.counts, cell_of_record, source.coded(name)) for name in sensitive_names},
+        {column.name: _missing(column, times) for column in coded},
+        {name: diversity(cells.counts, cell_of_record, source.coded(name), times) for name in sensitive_names},
     )
+
+
+def _missing(column: Coded, times: Ints | None) -> int:
+    """How many records miss a key; a missing value is the last category."""
+    if times is None or not column.missing:
+        return column.missing
+    return int(times[column.codes == column.size - 1].sum())
 
 
 def _weights(weights: Any, columns: dict[str, Any], n: int) -> Floats | None:

@@ -42,10 +42,10 @@ class Diversity:
         return int(self.sizes[(self.distinct == 1) & (self.sizes > 1)].sum())
 
 
-def diversity(sizes: Ints, cell_of_row: Ints, column: Coded) -> Diversity:
-    """Count the values of a column within every cell."""
+def diversity(sizes: Ints, cell_of_row: Ints, column: Coded, repeats: Ints | None = None) -> Diversity:
+    """Count the values of a column within every cell; a row stands for ``repeats`` records, or for one."""
     pair, first = group([cell_of_row, column.codes], [len(sizes), column.size], len(cell_of_row))
-    counts, cell = np.bincount(pair), cell_of_row[first]
+    counts, cell = np.bincount(pair, repeats), cell_of_row[first]
     distinct = np.bincount(cell, minlength=len(sizes))
     # Entropy of shares c / s: ln s - sum c ln c / s.
     entropy = np.log(sizes) - np.bincount(cell, counts * np.log(counts), minlength=len(sizes)) / sizes

@@ -73,15 +73,17 @@ class Cells:
         )
 
 
-def cross_classify(columns: Sequence[Coded], weights: Floats | None = None) -> tuple[Cells, Ints]:
-    """The occupied cells, and the cell of every row."""
+def cross_classify(
+    columns: Sequence[Coded], weights: Floats | None = None, repeats: Ints | None = None
+) -> tuple[Cells, Ints]:
+    """The occupied cells, and the cell of every row; a row stands for ``repeats`` records, or for one."""
     codes, sizes = [column.codes for column in columns], [column.size for column in columns]
     index, first = group(codes, sizes, len(codes[0]))
     cells = Cells(
         tuple(column.name for column in columns),
         tuple(column.labels for column in columns),
         np.stack([code[first] for code in codes], axis=1),
-        np.bincount(index),
+        np.bincount(index) if repeats is None else sums(index, repeats).astype(np.int64),
         None if weights is None else sums(index, weights),
     )
     return cells, index

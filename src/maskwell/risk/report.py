@@ -24,8 +24,8 @@ class RiskReport(Result):
 
     cells: Cells
     """The occupied cells of the keys' cross-classification."""
-    cell_of_record: Ints
-    """The position in ``cells`` of every row of the table."""
+    cell_of_record: Ints | None
+    """The position in ``cells`` of every row of the table; None where records were counted and not kept."""
     population_size: float | None
     modelled: Modelled | None
     """The log-linear model with the risks it gives; None where the size of the population is unknown."""
@@ -39,7 +39,7 @@ class RiskReport(Result):
     @property
     def n(self) -> int:
         """The number of records."""
-        return len(self.cell_of_record)
+        return self.cells.n
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -112,7 +112,13 @@ class RiskReport(Result):
         Without weights every record stands for ``population_size / n`` people. Without either the chance is one over
         the size of the cell: the file is then taken as the whole population.
         """
-        return self._cell_risk[self.cell_of_record]
+        return self._cell_risk[self.require_records()]
+
+    def require_records(self) -> Ints:
+        """The cell of every record; an error where records were counted and not kept."""
+        if self.cell_of_record is None:
+            raise EstimationError('records were counted and not kept; use to_frame(of="cells"), or assess a table.')
+        return self.cell_of_record
 
     @property
     def individual_matches(self) -> float:
@@ -161,7 +167,8 @@ class RiskReport(Result):
         for name, column in self.diversity.items():
             cells[f"distinct {name}"] = column.distinct
         if of == "records":
-            return {name: values[self.cell_of_record] for name, values in cells.items()}
+            rows = self.require_records()
+            return {name: values[rows] for name, values in cells.items()}
         labels = {
             key: [own[code] for code in self.cells.codes[:, i].tolist()]
             for i, (key, own) in enumerate(zip(self.keys, self.cells.labels, strict=True))

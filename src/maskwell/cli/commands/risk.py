@@ -1,6 +1,7 @@
 """``maskwell risk``: how easily could people in a file be picked out?"""
 
 from enum import StrEnum
+from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,9 @@ class Model(StrEnum):
 
 
 def risk(
-    data: Annotated[Path, typer.Argument(help=FILE_HELP)],
+    data: Annotated[
+        Path, typer.Argument(help=f"{FILE_HELP} Or a pattern in quotes or a folder of Parquet and Arrow files.")
+    ],
     keys: Annotated[str, typer.Option("--keys", help="Columns that an intruder may know, separated by commas.")],
     weights: Annotated[str | None, typer.Option("--weights", help="The column of sampling weights.")] = None,
     population: Annotated[
@@ -42,7 +45,13 @@ def risk(
     Examples:
       maskwell risk persons.parquet --keys sex,age,region --population 5000000 --html risk.html
       maskwell risk persons.dta --keys sex,age,region --weights weight --json
+      maskwell risk 'persons/*.parquet' --keys sex,age,region --population 500000000
+
+    Many files are counted as they are read: memory grows with the different combinations of keys and sensitive
+    columns (some tens of bytes each), not with the records.
     """
+    from maskwell.engines.combinations import REPEATS, combinations
+    from maskwell.engines.paths import expand
     from maskwell.microdata import read
     from maskwell.risk import assess
     from maskwell.risk.summary import summary_lines
@@ -50,8 +59,11 @@ def risk(
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
     with progress(f"assessing {data.name}", 3) as show:
-        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
-        table = _needed(file, columns, diverse, weights)
+        many = data.is_dir() or (not data.exists() and has_magic(str(data)))
+        if many:
+            table = combinations(expand(data), list(dict.fromkeys([*columns, *diverse])), weights)
+        else:
+            table = _needed(read(data, delimiter=delimiter, encoding=encoding, na=na or []), columns, diverse, weights)
         show(1)
         report = assess(
             table,
@@ -60,6 +72,7 @@ def risk(
             population_size=population,
             sensitive=tuple(diverse),
             model=model.value,
+            repeats=REPEATS if many else None,
         )
         show(2)
         # What is left to compute: the keys, left out one by one.

@@ -164,7 +164,7 @@ def epsilon_for_risk(
 def _cells(table: EncodedTable, report: RiskReport, names: tuple[str, ...], measure: Measure) -> _Cells:
     if report.modelled is None:
         raise DataError(f"{measure} speaks of a population; give its population_size, or weights.")
-    risk, by_other_keys = (by_cell[report.cell_of_record] for by_cell in _risks(report.modelled, names, measure))
+    risk, by_other_keys = (by_cell[report.require_records()] for by_cell in _risks(report.modelled, names, measure))
     found, cell_of_row = cross_classify([table.coded(name) for name in names])
     labels = [tuple(own[code] for own, code in zip(found.labels, row, strict=True)) for row in found.codes.tolist()]
     masked = np.array([None not in label for label in labels])
