@@ -102,7 +102,7 @@ def on_engine(engine: str, source: str, folder: str, rows: int) -> Iterator[Stag
 
     mw.engines.mask(_table(source, 1000), {COLUMN: design()}, **keyed())  # loads the kernels
     consume, masked = _SETUPS[engine](source, folder)
-    yield Stage("mask", rows, consume, warm=engine == "spark")
+    yield Stage("mask", rows, consume)
 
     def check() -> dict[str, float]:
         found = masked()
