@@ -137,7 +137,8 @@ def sampler(design: Design) -> str:
         if weights["sizes"] != [1]:
             return "sets"
         return "truth" if weights["outside"] == ["0"] else "one category"
-    return {"matrix": "rows", "conditional": "rows", "blocks": "blocks", "projective": "hyperplanes"}[kind]
+    names = {"matrix": "rows", "conditional": "rows", "blocks": "blocks", "projective": "hyperplanes"}
+    return {**names, "bits": "bits", "layered bits": "bits", "layered tables": "tables"}[kind]
 
 
 def one_category(design: Design, j: int, words: Words) -> int:
@@ -206,6 +207,30 @@ def rows(design: Design, j: int, words: Words) -> int:
     while u >= limit:
         u = words.number()
     return _first(u % total, column)
+
+
+def bit_layers(design: Design) -> list[tuple[int, int]]:
+    """The two weights of each layer [10]."""
+    weights = design["weights"]
+    if design["kind"] == "bits":
+        return [(int(weights["own"]), int(weights["other"]))]
+    return [(int(weights[layer][0]), int(weights[layer][1])) for layer in ("first", "second")]
+
+
+def bits(design: Design, j: int, words: Words) -> int:
+    """Report a bit for each category, here as one number [10]."""
+    k = len(design["categories"])
+    mask = 1 << j
+    for one, zero in bit_layers(design):
+        mask = sum(1 << c for c in range(k) if words.number() < (one if mask >> c & 1 else zero))
+    return mask
+
+
+def tables(design: Design, j: int, words: Words) -> int:
+    """Report a row of the second table, by way of one of the first [10]."""
+    for layer in ("first", "second"):
+        j = _first(words.number(), [int(row[j]) for row in design["weights"][layer]])
+    return j
 
 
 def _first(u: int, weights: Sequence[int]) -> int:
@@ -294,6 +319,10 @@ def slot_width(design: Design) -> int:
         return 2 if total == 2**64 or total < 2**40 else 16
     if name == "blocks":
         return 1 if int(weights["inside"]) == 2**64 else 3
+    if name == "bits":
+        return 2 * len(design["categories"]) * len(bit_layers(design))
+    if name == "tables":
+        return 4
     if name != "sets":
         return 0 if name == "truth" else 3
     k, possible, words = len(design["categories"]), outcomes(design), list[int]()
@@ -314,7 +343,11 @@ def report_as_bytes(design: Design, j: int, words: Words) -> bytes:
         raise ValueError(f"{j} is no code of {k} categories")
     if name == "sets":
         return sets(design, j, words).to_bytes(-(-k // 8), "little")
-    if name == "rows":
+    if name == "bits":
+        return bits(design, j, words).to_bytes(-(-k // 8), "little")
+    if name == "tables":
+        code, codes = tables(design, j, words), len(weights["second"])
+    elif name == "rows":
         code, codes = rows(design, j, words), len(weights["rows" if design["kind"] == "matrix" else "subsets"])
     elif name == "hyperplanes":
         code, codes = hyperplanes(design, j, words), (weights["q"] ** weights["t"] - 1) // (weights["q"] - 1)

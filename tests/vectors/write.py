@@ -270,6 +270,21 @@ def hyperplanes() -> list[dict[str, Any]]:
     return cases + every_id(designs[0])
 
 
+def layers() -> list[dict[str, Any]]:
+    """Bits of one layer and of two, and tables of two layers."""
+    pair = mw.rounds.unary(["a", "b", "c"], longitudinal=2, per_round=1)
+    designs = [
+        pair,
+        pair.permanent,
+        mw.rounds.unary(70, longitudinal=3, per_round=2),
+        mw.rounds.kary(["x", "y", "z", "w"], longitudinal=2, per_round=1),
+    ]
+    ends = [[ZERO] * 8, [ONES] * 8, [ONES, ONES, ZERO, ZERO]]
+    cases = [given(design, ends, i) for i, design in enumerate(designs)]
+    cases += [seeded(design, 11, QUESTION, extended=0) for design in designs]
+    return cases + [case for design in designs[:1] for case in every_id(design)] + [keyed(designs[3], range(20))]
+
+
 FILES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "one_category": one_category,
     "sets": sets,
@@ -277,6 +292,7 @@ FILES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "blocks": blocks,
     "products": products,
     "hyperplanes": hyperplanes,
+    "layers": layers,
 }
 
 
