@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +38,7 @@ def serve(
     demo: Annotated[
         bool, typer.Option("--demo", help="Start with a sample survey that simulated respondents answer.")
     ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Say addresses and tokens as one line of JSON.")] = False,
 ) -> None:
     """Collect masked reports: surveys, the respondents' page and the studio.
 
@@ -68,33 +70,40 @@ def serve(
         app = create_app(
             database, administrator_token=token, public_url=public_url, rate=rate, burst=burst if rate else 0
         )
-        lines = [
-            f"The service is at {seen}, its studio at {seen}/studio/",
-            f"What can be asked of it: {seen}/docs",
-        ]
-        if shown := token or app.state.administrator_token:
-            lines.append(f"The administrator's token, shown this once: {shown}")
-        with _sample(app, address, seen, lines) if demo else nullcontext(lambda: None) as begin:
+        about = {"url": seen, "administrator_token": token or app.state.administrator_token}
+        with _sample(app, address, seen, about) if demo else nullcontext(lambda: None) as begin:
 
             def ready() -> None:
-                typer.echo("\n".join(lines))
+                typer.echo(dumps(about) if json else "\n".join(_lines(about)))
                 begin()
 
             run(app, listener, ready, quiet=demo)
-    typer.echo("Stopped; the sample is gone." if throwaway else "Stopped; whatever was acknowledged is stored.")
+    if not json:
+        typer.echo("Stopped; the sample is gone." if throwaway else "Stopped; whatever was acknowledged is stored.")
+
+
+def _lines(about: dict[str, Any]) -> list[str]:
+    """What a person is told when the service is ready."""
+    url = about["url"]
+    lines = [f"The service is at {url}, its studio at {url}/studio/", f"What can be asked of it: {url}/docs"]
+    if about["administrator_token"]:
+        lines.append(f"The administrator's token, shown this once: {about['administrator_token']}")
+    if "respond_url" in about:
+        lines += [
+            f"A sample survey, which simulated respondents answer: {about['respond_url']}",
+            f"To watch it, sign in at {url}/studio/ with its owner's token, shown this once: {about['owner_token']}",
+            "Stop with Ctrl-C.",
+        ]
+    return lines
 
 
 @contextmanager
-def _sample(app: Any, address: str, seen: str, lines: list[str]) -> Iterator[Callable[[], None]]:
-    """Publish the sample survey and say how to open it; gives what begins to answer it."""
+def _sample(app: Any, address: str, seen: str, about: dict[str, Any]) -> Iterator[Callable[[], None]]:
+    """Publish the sample survey and note how to open it; gives what begins to answer it."""
     from maskwell.collect.sample import SimulatedRespondents, document
 
     published, token = app.state.service.publish(document())
-    lines += [
-        f"A sample survey, which simulated respondents answer: {seen}/respond/{published.id}",
-        f"To watch it, sign in at {seen}/studio/ with its owner's token, shown this once: {token}",
-        "Stop with Ctrl-C.",
-    ]
+    about |= {"respond_url": f"{seen}/respond/{published.id}", "owner_token": token}
     respondents = SimulatedRespondents(address, published.id)
     yield respondents.start
     respondents.stop()
