@@ -1,6 +1,7 @@
 """A survey team in Chromium, on a phone and on a desk: signs in, plans, publishes, watches, and signs out."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -182,3 +183,34 @@ def test_a_session_that_ended_is_said_in_words(running: Collecting, chromium: An
     team.context.clear_cookies()
     team.page.locator("#problem", has_text="sign in again").wait_for()
     team.context.close()
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_a_file_from_risk_to_release(running: Collecting, chromium: Any, size: dict[str, int], tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    rows = [f"{'fm'[i % 2]},{18 + i * 7 % 40},{'ab'[i % 3 // 2]},{2000 - i * 7 % 40}" for i in range(200)]
+    path = tmp_path / f"{hostile.replace('/', '')}.csv"
+    path.write_text("\n".join([f"sex,age,{hostile},born", *rows, ""]), encoding="utf-8")
+    team = Team(chromium, running, size)
+    team.sign_in(running.token)
+    team.go("files")
+    team.check()
+    team.page.get_by_label("A file of records").set_input_files(path)
+    team.page.get_by_text("200 records, 4 columns.").wait_for()
+    for name, role in (("sex", "within"), ("age", "key"), (hostile, "key")):
+        team.page.get_by_role("combobox", name=name, exact=True).select_option(role)
+    team.page.get_by_role("button", name="Measure the risk").click()
+    team.page.get_by_text("records alone with their keys").wait_for()
+    team.page.get_by_role("button", name="Release the file").click()
+    team.page.get_by_text("Stopped: 'born' would stay").wait_for()
+    team.check()
+    team.page.get_by_role("combobox", name="born", exact=True).select_option("drop")
+    team.page.get_by_role("button", name="Release the file").click()
+    link = team.page.get_by_role("link", name="The released file")
+    link.wait_for()
+    with team.page.expect_download() as download:
+        link.click()
+    released = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert (released[0], len(released)) == (f"sex,age,{hostile}", 201)
+    assert download.value.suggested_filename == "released.csv"
+    team.check()

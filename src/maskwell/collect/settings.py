@@ -12,6 +12,7 @@ class Settings:
     ``rate`` and ``burst`` bound the requests of one address: so many at once, and so many a second afterwards. Many
     respondents may share one address (a school, a clinic), so they are generous; invitations are what stops one
     person from answering often. ``failures`` bounds wrong tokens in the same way, strictly. 0 for no limit.
+    ``file_bytes`` bounds a file that the studio is given for risk and release, which is worked on in memory.
     """
 
     administrator_token: str | None = None
@@ -21,5 +22,6 @@ class Settings:
     failures: int = 20
     submission_bytes: int = 1 << 18
     survey_bytes: int = 1 << 22
+    file_bytes: int = 1 << 26
     waiting: int = 10_000
     session_hours: float = 12.0

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from maskwell.collect.service import Service
 from maskwell.collect.studio import drafting, home, signing
+from maskwell.collect.studio.files import routes as files
 from maskwell.collect.studio.owner import routes as owner
 from maskwell.collect.studio.planning import routes as planning
 from maskwell.collect.surveys.tallies import Tallies
@@ -21,6 +22,8 @@ def routes(service: Service, tallies: Tallies) -> APIRouter:
         planning.data(),
         drafting.pages(),
         drafting.data(service),
+        files.pages(service),
+        files.data(service),
         owner.pages(service),
         owner.data(service, tallies),
     ):
