@@ -109,6 +109,8 @@ async def _client(url: str, survey: str, waiting: Iterator[Prepared], sent: Sent
             if heard is not None:
                 heard(submission, status)
         except (OSError, asyncio.IncompleteReadError):
+            if writer is not None:
+                writer.close()
             reader, writer = None, None
             await asyncio.sleep(0.01)
     if writer is not None:

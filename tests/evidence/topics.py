@@ -25,6 +25,9 @@ from tests.evidence import (
     top_limits,
     weights,
 )
+from tests.evidence.collect import faults as collect_faults
+from tests.evidence.collect import hostile as collect_hostile
+from tests.evidence.collect import loop as collect_loop
 from tests.evidence.record import Result, Size
 
 TOPICS: dict[str, Callable[[Size], Result]] = {
@@ -49,4 +52,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "cramers_v": cramers_v.run,
     "forged_files": forged_files.run,
     "spark_failures": spark_failures.run,
+    "collect_loop": collect_loop.run,
+    "collect_faults": collect_faults.run,
+    "collect_hostile": collect_hostile.run,
 }

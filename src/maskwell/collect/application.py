@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from maskwell.collect.http import api, inviting, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
 from maskwell.collect.http.described import describe
+from maskwell.collect.http.documentation import routes as documentation
 from maskwell.collect.http.errors import answer_errors
 from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.http.middleware import EveryRequest
@@ -64,6 +65,7 @@ def build(database: str, **settings: Any) -> FastAPI:
         ("studio/assets", "studio/assets"),
     ):
         app.mount(f"/{name}", Assets(directory=FOLDER / folder), name=name)
+    app.include_router(documentation.routes(app))
     app.include_router(respond.routes(service))
     app.include_router(studio.routes(service, tallies))
     answer_errors(app)

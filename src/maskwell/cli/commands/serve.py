@@ -4,9 +4,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from json import dumps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from maskwell.cli.shared.output import CommandError
 
 
 def serve(
@@ -35,6 +38,14 @@ def serve(
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Make a new administrator's token; the old one ends.")
     ] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option("--backup", help="Copy the database to this new file, also while a service runs, and end."),
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option("--restore", help="Make the database, which must be new, from such a copy, and end."),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Start with a sample survey that simulated respondents answer.")
     ] = False,
@@ -51,11 +62,16 @@ def serve(
       maskwell serve --database sqlite:///health.db --port 8080
       maskwell serve --database postgresql://survey@localhost/survey --public-url https://survey.example.org
       maskwell serve --demo
+      maskwell serve --database sqlite:///health.db --backup health-copy.db
+      maskwell serve --database sqlite:///again.db --restore health-copy.db
     """
     from maskwell.collect import create_app
     from maskwell.collect.extra import require_extra
 
     require_extra()
+    if backup is not None or restore is not None:
+        _copy(database or "sqlite:///maskwell.db", backup, restore)
+        return
     from maskwell.collect.access import new_token as fresh_token
     from maskwell.collect.running import listening
     from maskwell.collect.running import serve as run
@@ -107,3 +123,16 @@ def _sample(app: Any, address: str, seen: str, about: dict[str, Any]) -> Iterato
     respondents = SimulatedRespondents(address, published.id)
     yield respondents.start
     respondents.stop()
+
+
+def _copy(database: str, backup: Path | None, restore: Path | None) -> None:
+    from maskwell.collect.store import backup as copies
+
+    if backup is not None and restore is not None:
+        raise CommandError("give --backup or --restore, and not both.")
+    if backup is not None:
+        copies.backup(database, backup)
+        typer.echo(f"The database is copied to {backup}.")
+    elif restore is not None:
+        copies.restore(database, restore)
+        typer.echo("The database is made from the copy; start the service with it.")

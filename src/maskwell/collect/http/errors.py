@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import traceback
+from pathlib import Path
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
@@ -9,8 +14,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from maskwell.collect.http.answers import Refusal, json_answer
+from maskwell.collect.service import today
 from maskwell.collect.store import Busy, NotStored
 from maskwell.collect.surveys.tallies import TooFew
+
+log = logging.getLogger("maskwell.collect")
 
 
 def error_answer(error: Exception) -> Response:
@@ -29,7 +37,14 @@ def error_answer(error: Exception) -> Response:
         case SQLAlchemyError():
             return json_answer({"detail": "the database does not answer; try again soon."}, 503, {"Retry-After": "5"})
         case _:
+            _note(error)
             return json_answer({"detail": f"a mistake in Maskwell itself ({type(error).__name__})."}, 500)
+
+
+def _note(error: Exception) -> None:
+    """Where it happened, for the log; its message might hold what was sent."""
+    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    log.error(json.dumps({"day": str(today()), "mistake": type(error).__name__, "at": places[-5:]}))
 
 
 def _invalid(error: RequestValidationError) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -20,6 +21,7 @@ from maskwell.errors import MaskwellError
 _PAGE = 10_000
 # Any number will do, as long as every service that writes to a PostgreSQL database asks for the same one.
 _LOCK = 0x6D61736B
+_PATIENCE = 5  # seconds
 
 
 class StoreError(MaskwellError):
@@ -43,7 +45,7 @@ class Database:
     """An open database, up to date."""
 
     def __init__(self, url: str) -> None:
-        self.url = _checked_url(url)
+        self.url = checked_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _engine(self.url, self.is_sqlite)
         self._lock_file: IO[str] | None = None
@@ -69,6 +71,23 @@ class Database:
                 raise StoreError("another service is writing to this database; stop it first.") from None
             except OSError as error:
                 raise StoreError(f"the database cannot be opened: {error.strerror}.") from None
+        else:
+            self._wait_for_lock()
+
+    def _wait_for_lock(self) -> None:
+        """On PostgreSQL the writer's connection holds the lock; that of a service that was killed ends in a moment."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                connection = self.writing_connection()
+            except StoreError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+            else:
+                connection.invalidate()
+                connection.close()
+                return
 
     def writing_connection(self) -> Connection:
         """The connection of the one writer; on PostgreSQL it holds the lock that keeps other services out."""
@@ -152,7 +171,8 @@ def _survey_row(row: RowMapping) -> SurveyRow:
     return SurveyRow(**{name: row[name] for name in SurveyRow.__dataclass_fields__})
 
 
-def _checked_url(url: str) -> URL:
+def checked_url(url: str) -> URL:
+    """The address of a database that can be used; an error says what it should be."""
     try:
         parsed = make_url(url)
     except ArgumentError:
