@@ -27,6 +27,7 @@ from tests.evidence import (
 )
 from tests.evidence.collect import faults as collect_faults
 from tests.evidence.collect import hostile as collect_hostile
+from tests.evidence.collect import load as collect_load
 from tests.evidence.collect import loop as collect_loop
 from tests.evidence.record import Result, Size
 
@@ -56,3 +57,6 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "collect_faults": collect_faults.run,
     "collect_hostile": collect_hostile.run,
 }
+
+# Held to figures that only a machine which does nothing else can reach: `python -m tests.evidence collect_load`.
+SPEED: dict[str, Callable[[Size], Result]] = {"collect_load": collect_load.run}

@@ -25,6 +25,7 @@ from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database, NotStored, StoreError
 from maskwell.collect.studio import routes as studio
+from maskwell.collect.surveys.estimates import warm_up
 from maskwell.collect.surveys.tallies import Tallies
 
 FOLDER = Path(__file__).parent
@@ -75,7 +76,9 @@ def build(database: str, **settings: Any) -> FastAPI:
 
 
 async def _follow(tallies: Tallies) -> None:
-    """Count along while submissions come in."""
+    """Make ready for the first look at estimates, then count along while submissions come in."""
+    await asyncio.sleep(1)
+    await run_in_threadpool(warm_up)
     while True:
         await asyncio.sleep(1)
         try:

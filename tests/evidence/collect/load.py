@@ -136,6 +136,8 @@ def look_at(kind: str, running: Server, survey: Survey) -> list[Look]:
                 page = owner.get(path)
                 times.append(1000 * (time.perf_counter() - started))
             page.raise_for_status()
+            if "content-disposition" in page.headers:
+                continue  # A file to keep, not a page to look at.
             looks.append(Look(kind, path.replace(survey.id, "…"), stored, times[0], max(times[1:])))
             links = [urljoin(path, link) for link in _LINK.findall(page.text)] if path.startswith("/studio/") else []
             new = [link for link in links if link.startswith("/studio/") and link not in seen]

@@ -122,7 +122,7 @@ def described(
     refusals = {**_ANYWHERE, **_ACCESS[access], **(_BODY if body else {}), **(errors or {})}
     for status, meaning in sorted(refusals.items()):
         responses[status] = {
-            "description": meaning.capitalize(),
+            "description": meaning[:1].upper() + meaning[1:],
             "content": {"application/json": {"schema": _reference("Error")}},
         }
     extra: dict[str, Any] = {"security": [] if access == PUBLIC else [{"token": []}]}

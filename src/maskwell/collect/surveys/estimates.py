@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from maskwell.collect.service import Published
-from maskwell.collect.surveys.tallies import Tallies, TooFew
+from maskwell.collect.surveys.tallies import Tallies, TooFew, nothing
+from maskwell.demands import LDP
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate
 from maskwell.inference.documents import estimate_document
+from maskwell.planning import plan
 from maskwell.reports.tally import Tally
 
 LEVEL = 0.95
@@ -34,6 +36,12 @@ def question_estimate(tally: Tally, least: int) -> dict[str, Any]:
         return {"n": tally.n, "withheld": str(error)}
     asked = {"level": LEVEL, "interval": kind, "simultaneous": False}
     return estimate_document(result, limits, [tally.randomness], asked)
+
+
+def warm_up() -> None:
+    """Load what the first estimate needs, so that nobody waits for it."""
+    design = plan(2, LDP(1))
+    question_estimate(Tally.merge([Tally.from_counts(design, [1] * design.report_count()), nothing(design)]), 1)
 
 
 def require_batch(by_question: dict[str, Tally], least: int) -> None:

@@ -98,7 +98,7 @@ class Tallies:
         designs = _designs(published, names)
         kept = self._service.database.counted(published.id, _stored_names(names))
         if kept is None:
-            return Counted(0, {name: _nothing(design) for name, design in designs.items()})
+            return Counted(0, {name: nothing(design) for name, design in designs.items()})
         batches, content = kept
         return Counted(batches, _read(content, designs), batches)
 
@@ -138,7 +138,8 @@ def _stored_names(names: tuple[str, ...]) -> str:
     return json.dumps(names, ensure_ascii=False)
 
 
-def _nothing(design: Design) -> Tally:
+def nothing(design: Design) -> Tally:
+    """The tally of no reports."""
     return Reports(design, design.sampler.empty(0), None, RANDOMNESS).tally()
 
 
