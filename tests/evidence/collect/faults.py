@@ -14,6 +14,7 @@ from tests.evidence.record import Result, Size, Table
 KILLS: dict[Size, int] = {"reduced": 2, "full": 100}
 STOPS: dict[Size, int] = {"reduced": 1, "full": 10}
 PEOPLE: dict[Size, int] = {"reduced": 50, "full": 2_000}
+JUMPS: dict[Size, int] = {"reduced": 3, "full": 7}
 TIMES = 10
 SEED = 12
 
@@ -73,7 +74,7 @@ def trials(size: Size) -> Iterator[tuple[str, Callable[[], Outcome]]]:
         yield "kill -9, PostgreSQL and its service in turn", lambda: kill_rounds(killed, folder, rounds, SEED, cluster)
         yield "PostgreSQL stopped", lambda: lost_database(cluster, folder, SEED, STOPS[size])
         yield "full disk, SQLite", lambda: full_disk(folder, SEED)
-        yield "clock jumps", lambda: clock_jumps(folder, SEED)
+        yield "clock jumps", lambda: clock_jumps(folder, SEED, JUMPS[size])
         for name, database in {
             "SQLite": f"sqlite:///{folder}/same.db",
             "PostgreSQL": cluster.new_database("same"),
