@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,7 @@ class Loop:
     acknowledged: int
     failures: list[str]
     cells: int
+    alike: dict[str, bool]  # by exported file: whether it gives the estimate that was shown
     covered: int = 0
     farthest: float = 0.0
 
@@ -68,12 +68,13 @@ def run(server: Server, folder: Path, people: int, seed: int, false_alarm: float
     failures = [] if len(sent.acknowledged) == people else [f"{people - len(sent.acknowledged)} not acknowledged"]
     with Client(server.url, made["owner_token"]) as owner:
         estimates = owner.estimates(made["id"])
-        failures += _compare_files(owner, made["id"], folder, estimates)
+        alike = _compare_files(owner, made["id"], folder, estimates)
         if owner.close(made["id"])["state"] != "closed":
             failures.append("closing did not close it")
     cells = sum(design.k for design in asked.values())
     limit = float(norm.isf(false_alarm / cells / 2))
-    loop = Loop(len(sent.acknowledged), failures, cells)
+    loop = Loop(len(sent.acknowledged), failures, cells, alike)
+    failures += [f"{name}: not the estimate that was shown" for name, same in alike.items() if not same]
     for name, design in asked.items():
         away = np.abs(_away(design, estimates[name]))
         loop.farthest = max(loop.farthest, float(away.max()))
@@ -110,14 +111,14 @@ def _away(design: Design, found: dict[str, Any]) -> Any:
     return (np.array(found["estimates"]) - _shares(design)) / np.array(found["standard_errors"])
 
 
-def _compare_files(owner: Client, survey: str, folder: Path, estimates: dict[str, Any]) -> Iterator[str]:
+def _compare_files(owner: Client, survey: str, folder: Path, estimates: dict[str, Any]) -> dict[str, bool]:
+    alike = {}
     for kind in ("parquet", "csv"):
         with zipfile.ZipFile(io.BytesIO(owner.export(survey, format=kind))) as archive:
             archive.extractall(folder / kind)
         for path in sorted((folder / kind / "reports").glob(f"*.{kind}")):
-            name = path.stem[3:]
-            if printed_estimate(path) != estimates[name]:
-                yield f"{name}: the estimate from {path.name} is not the one that was shown"
+            alike[path.name] = printed_estimate(path) == estimates[path.stem[3:]]
+    return alike
 
 
 def printed_estimate(path: Path) -> Any:

@@ -23,7 +23,7 @@ SEED = 13
 
 def run(size: Size) -> Result:
     """Attack a service on each database."""
-    rows, failures, total = [], [], 0
+    rows, failures, total, stored, mistakes = [], [], 0, 0, 0
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         databases = {"SQLite": f"sqlite:///{folder}/a.db", "PostgreSQL": stack.enter_context(postgres()).url}
@@ -39,9 +39,11 @@ def run(size: Size) -> Result:
                 ("from the description", drawn.statuses, 0),
             ):
                 total += sum(statuses.values()) + unanswered
+                mistakes += sum(count for status, count in statuses.items() if status >= 500)
                 rows.append((name, how, sum(statuses.values()), unanswered, _shown(statuses)))
             if survey.received:
                 failures.append(f"{name}: {survey.received} stored")
+                stored += survey.received
             if "Traceback" in running.log.read_text():
                 failures.append(f"{name}: an error in the log")
     if size == "full" and total < LEAST:
@@ -60,7 +62,7 @@ def run(size: Size) -> Result:
             "examples an operation": DESCRIBED[size],
             "seed": SEED,
         },
-        findings=[f"{total:,} requests on SQLite and PostgreSQL: 0 stored, 0 answers of status 500."],
+        findings=[f"{total:,} requests on SQLite and PostgreSQL: {stored} stored, {mistakes} answers of status 500."],
         tables=[Table("Answers by status.", ("database", "requests", "answered", "unanswered", "statuses"), rows)],
         failures=failures,
     )

@@ -33,7 +33,10 @@ def run(size: Size) -> Result:
             cells, covered = sum(one.cells for one in loops), sum(one.covered for one in loops)
             farthest = max(one.farthest for one in loops)
             acknowledged = sum(one.acknowledged for one in loops)
-            rows.append((name, surveys, acknowledged, cells, covered, covered / cells, farthest))
+            files = [same for one in loops for same in one.alike.values()]
+            rows.append(
+                (name, surveys, acknowledged, cells, covered, covered / cells, farthest, len(files), sum(files))
+            )
     return Result(
         name="collect_loop",
         title="Whole surveys over HTTP",
@@ -46,12 +49,13 @@ def run(size: Size) -> Result:
         findings=[
             f"{2 * surveys} surveys of {people:,} respondents and {len(loop.QUESTIONS)} questions on SQLite and "
             f"PostgreSQL: {sum(int(row[4]) for row in rows)} of {sum(int(row[3]) for row in rows)} limits at 95 % "
-            "cover, and every exported file gives the estimate that was shown."
+            f"cover, and {sum(int(row[8]) for row in rows)} of {sum(int(row[7]) for row in rows)} exported files give the "
+            "estimate that was shown."
         ],
         tables=[
             Table(
                 "Limits at 95 %, and the largest distance of an estimate in standard errors.",
-                ("database", "surveys", "acknowledged", "cells", "covered", "share", "farthest"),
+                ("database", "surveys", "acknowledged", "cells", "covered", "share", "farthest", "files", "alike"),
                 rows,
             )
         ],

@@ -70,7 +70,7 @@ def serve(
 
     require_extra()
     if backup is not None or restore is not None:
-        _copy(database or "sqlite:///maskwell.db", backup, restore)
+        _copy(database or "sqlite:///maskwell.db", backup, restore, json)
         return
     from maskwell.collect.access import new_token as fresh_token
     from maskwell.collect.running import listening
@@ -125,14 +125,15 @@ def _sample(app: Any, address: str, seen: str, about: dict[str, Any]) -> Iterato
     respondents.stop()
 
 
-def _copy(database: str, backup: Path | None, restore: Path | None) -> None:
+def _copy(database: str, backup: Path | None, restore: Path | None, json: bool) -> None:
     from maskwell.collect.store import backup as copies
 
     if backup is not None and restore is not None:
         raise CommandError("give --backup or --restore, and not both.")
     if backup is not None:
         copies.backup(database, backup)
-        typer.echo(f"The database is copied to {backup}.")
+        done, said = {"copied_to": str(backup)}, f"The database is copied to {backup}."
     elif restore is not None:
         copies.restore(database, restore)
-        typer.echo("The database is made from the copy; start the service with it.")
+        done, said = {"made_from": str(restore)}, "The database is made from the copy; start the service with it."
+    typer.echo(dumps(done) if json else said)
