@@ -49,8 +49,8 @@ def run(size: Size) -> Result:
         findings=[
             f"{2 * surveys} surveys of {people:,} respondents and {len(loop.QUESTIONS)} questions on SQLite and "
             f"PostgreSQL: {sum(int(row[4]) for row in rows)} of {sum(int(row[3]) for row in rows)} limits at 95 % "
-            f"cover, and {sum(int(row[8]) for row in rows)} of {sum(int(row[7]) for row in rows)} exported files give the "
-            "estimate that was shown."
+            f"cover, and {sum(int(row[8]) for row in rows)} of {sum(int(row[7]) for row in rows)} exported files give "
+            "the estimate that was shown."
         ],
         tables=[
             Table(
