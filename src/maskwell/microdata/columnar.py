@@ -22,7 +22,7 @@ def read_columnar(path: Path, suffix: str) -> Microdata:
 
 
 def _without_views(table: Any) -> Any:
-    """Views of text as text: much of Arrow cannot work on them yet, and pyarrow 18 crashes on compressing them."""
+    """Views of text as text: much of Arrow cannot work on them yet, and pyarrow 20 cannot write them."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -37,11 +37,11 @@ def write_columnar(data: Microdata, file: BinaryIO, suffix: str) -> None:
     """Write a Parquet or Arrow file."""
     from pyarrow import feather, parquet
 
-    table = _noted(data.table) if data.kind == "arrow" else _described(data)
+    table = _without_views(_noted(data.table) if data.kind == "arrow" else _described(data))
     if suffix in _PARQUET:
         parquet.write_table(table, file)
     else:
-        feather.write_feather(_without_views(table), file)
+        feather.write_feather(table, file)
 
 
 def _noted(table: Any) -> Any:
