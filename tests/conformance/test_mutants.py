@@ -193,7 +193,7 @@ def test_two_variables_from_one_draw(pair: ProductDesign) -> None:
     """Each variable alone is drawn as it should be; caught by ``test_sampler_fits_matrix`` of the joint reports."""
 
     def shared(values: Any, source: Any, missing: Any, first: int) -> mw.Reports:
-        parts = zip(pair.parts, pair._columns(values), strict=True)
+        parts = zip(pair.parts, pair._read_columns(values), strict=True)
         masked = [part._mask(column, source, missing, first) for part, column in parts]
         return mw.Reports(wrong, pair.join([reports.packed for reports in masked]), None, masked[0].randomness)
 

@@ -279,9 +279,20 @@ class Tally(Result):
         return {"missing": self.missing, "fingerprint": self.design.fingerprint[:12]}
 
     def _columns(self) -> dict[str, Any]:
-        return {"category": [text_of(c) for c in self.design.categories], "reports that hold it": self.inclusions}
+        if not self.design.variables:
+            return {"category": [text_of(c) for c in self.design.categories], "reports that hold it": self.inclusions}
+        if self.kept_patterns is None:
+            return {"variable": list(self.design.variables)}
+        parts = {name: self.marginal(name) for name in self.design.variables}
+        return {
+            "variable": [name for name, part in parts.items() for _ in part.design.categories],
+            "category": [text_of(c) for part in parts.values() for c in part.design.categories],
+            "reports that hold it": np.concatenate([part.inclusions for part in parts.values()]),
+        }
 
     def _order(self) -> list[int]:
+        if self.design.variables:
+            return list(range(len(self._columns()["variable"])))
         return list(np.argsort(-self.inclusions, kind="stable").tolist())
 
     def to_dict(self) -> dict[str, Any]:
@@ -293,7 +304,7 @@ class Tally(Result):
             "randomness": self.randomness,
             "weighted": self.squares is not None,
             "categories": jsonable(self.design.categories),
-            "inclusions": jsonable(self.inclusions),
+            "inclusions": None if self.design.variables else jsonable(self.inclusions),
         }
 
 
