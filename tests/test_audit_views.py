@@ -430,6 +430,6 @@ def test_every_caution_has_a_section() -> None:
 
 def test_the_threat_model_names_every_design_and_stays_short() -> None:
     text = GUIDE.read_text("utf-8")
-    assert len(text.splitlines()) < 150
+    assert len(text.splitlines()) < 190
     for words in ("repeat", "collector", "key", "seed", "timing", "device", 'missing="keep"', "l-diversity", "subset"):
         assert words.lower() in text.lower()

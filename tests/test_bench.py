@@ -71,7 +71,7 @@ def test_a_part_says_what_it_is(name: str) -> None:
     part = import_module(f"bench.{name}")
     assert part.TITLE
     assert part.ABOUT.endswith(".")
-    assert 0 < part.LIMIT <= 600
+    assert 0 < part.LIMIT <= 1800
     assert callable(part.measure)
 
 
