@@ -38,12 +38,13 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Counter[str]]:
 
 
 def test_nobody_else_encodes() -> None:
-    """The count below would miss whoever encodes a column by another way."""
+    """The count below would miss whoever encodes a column of a release by another way; samples are not released."""
     package = Path(mw.__file__).parent
     callers = [
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
-        if " encode(" in path.read_text(encoding="utf-8") or "(encode(" in path.read_text(encoding="utf-8")
+        if path.parent.name != "sample"
+        and (" encode(" in path.read_text(encoding="utf-8") or "(encode(" in path.read_text(encoding="utf-8"))
     ]
     assert sorted(callers) == ["tables/codes.py", "tables/encoded.py"]
 

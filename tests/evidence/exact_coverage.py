@@ -60,8 +60,11 @@ def limits_by_count(design: Design, method: str, kind: str, level: float, n: int
 def _rows(design: Design, category: int) -> tuple[int, int]:
     """A report that speaks for the category, and one that does not."""
     reports = design.report_labels()
-    if not isinstance(reports[0], frozenset):
+    if design.k == 2 or design.truthful_rows() is not None:
         return category, (category + 1) % design.k
+    if not isinstance(reports[0], frozenset):
+        chances = design.matrix()[:, category]
+        return int(chances.argmax()), int(chances.argmin())
     holds = [design.categories[category] in report for report in reports]
     return holds.index(True), holds.index(False)
 
