@@ -73,6 +73,8 @@ def _cases() -> tuple[Case, ...]:
             label = (
                 " ".join([name, *shown]) if shown or parameters.keys() <= {"k"} else f"{name} (example {position + 1})"
             )
+            if any(case.label == label for case in found):
+                label += f" k={design.k}"
             found.append(Case(name, label, design))
     return tuple(found)
 
