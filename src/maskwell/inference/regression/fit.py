@@ -54,7 +54,7 @@ def regress(
     >>> reports = mw.designs.warner(truth_prob=0.8).mask(truth, seed=1)
     >>> fit = mw.regress("used ~ age", {"age": age}, masked={"used": reports})
     >>> fit.params.round(1).to_dict()
-    {'Intercept': -1.0, 'age': 1.0}
+    {'Intercept': -1.0, 'age': 1.1}
     """
     if family not in FAMILIES:
         raise DataError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.", parameter="family")

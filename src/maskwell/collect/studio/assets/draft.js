@@ -105,10 +105,17 @@ class DraftPage {
   }
 
   async preview() {
+    // Opened while the click still counts, for no window opens after a slow answer; it can reach nothing of this page.
+    const opened = window.open("", "_blank");
+    if (opened) opened.opener = null;
     await this.trying(async () => {
-      const { id } = await call("studio/previews", { method: "POST", body: this.document() });
-      // Opened by this page, but able to reach nothing of it.
-      window.open(address(`studio/previews/${id}`), "_blank", "noopener");
+      try {
+        const { id } = await call("studio/previews", { method: "POST", body: this.document() });
+        (opened ?? window).location.assign(address(`studio/previews/${id}`));
+      } catch (error) {
+        opened?.close();
+        throw error;
+      }
     });
   }
 
