@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.collect.servers import Server
+from tests.collect.servers import Server, server
 from tests.collect.surveys import Survey, bearer, document, published, submission
 
 OWNED = [
@@ -24,18 +25,26 @@ OWNED = [
 
 
 @pytest.fixture(scope="module")
-def survey(sqlite_service: Server) -> Survey:
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A service of its own: so many wrong tokens from one address are held up, also those of other tests."""
+    folder = tmp_path_factory.mktemp("attacked")
+    with server(f"sqlite:///{folder}/a.db", folder, "--burst", "0") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def survey(attacked: Server) -> Survey:
     """A survey with a batch of submissions."""
-    made = published(sqlite_service)
+    made = published(attacked)
     for _ in range(10):
         assert made.submit(submission(1, [0, 1])).status_code == 201
     return made
 
 
 @pytest.fixture(scope="module")
-def stranger(sqlite_service: Server) -> Survey:
+def stranger(attacked: Server) -> Survey:
     """A survey of somebody else."""
-    return published(sqlite_service)
+    return published(attacked)
 
 
 def call(survey: Survey, method: str, path: str, **more: Any) -> httpx.Response:
@@ -219,14 +228,14 @@ def test_tokens_are_nowhere_to_be_found(survey: Survey, stranger: Survey) -> Non
 HOSTILE_TEXT = "<script>alert(1)</script>\"'>{{7*7}}</textarea><svg onload=alert(1)>"
 
 
-def test_text_of_a_survey_is_never_interpreted(sqlite_service: Server) -> None:
+def test_text_of_a_survey_is_never_interpreted(attacked: Server) -> None:
     content = document(title=HOSTILE_TEXT)
     content["questions"][0] |= {"name": HOSTILE_TEXT, "text": HOSTILE_TEXT, "categories": [HOSTILE_TEXT, "b", "c"]}
-    survey = published(sqlite_service, content)
+    survey = published(attacked, content)
     shown = httpx.get(survey.address)
     assert shown.headers["content-type"] == "application/json"
     assert shown.headers["x-content-type-options"] == "nosniff"
-    page = httpx.get(f"{sqlite_service.url}/respond/{survey.id}")
+    page = httpx.get(f"{attacked.url}/respond/{survey.id}")
     assert "<script>alert" not in page.text
     assert "<svg onload" not in page.text
     assert ">49<" not in page.text
