@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
@@ -18,7 +17,7 @@ from maskwell.collect.store import Database
 from maskwell.collect.store.migrations import VERSION, SchemaError
 from maskwell.collect.surveys.document import read_survey
 from maskwell.collect.surveys.submissions import Layout
-from tests.collect.servers import server
+from tests.collect.servers import new_database, server
 from tests.collect.surveys import Survey, bearer, document, submission
 
 SCHEMA_1 = (Path(__file__).parent / "schema_1.sql").read_text("utf-8")
@@ -30,11 +29,7 @@ def empty(request: Any, tmp_path: Path) -> str:
     """The address of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/old.db"
-    url: str = request.getfixturevalue("postgresql")
-    name = f"old{uuid.uuid4().hex}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return f"{url.rpartition('/')[0]}/{name}"
+    return new_database(request.getfixturevalue("postgresql"))
 
 
 def driver(url: str) -> str:
@@ -115,9 +110,7 @@ def test_an_older_database_becomes_what_a_new_one_is(empty: str, tmp_path: Path)
     if empty.startswith("sqlite"):
         new = f"sqlite:///{tmp_path}/new.db"
     else:
-        new = f"{empty}new"
-        with psycopg.connect(empty, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{new.rpartition("/")[2]}"')
+        new = new_database(empty)
     Database(new).close()
     assert migrated == shape(new)
     # Opening it once more changes nothing.

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from maskwell.collect import Client
 from tests.collect.faults import submissions
 from tests.collect.load import send_all
-from tests.collect.servers import Server, server, start_server
+from tests.collect.servers import Server, new_database, server, start_server
 from tests.collect.surveys import Survey, bearer, document, published, submission
 
 
@@ -31,10 +30,7 @@ def another(database: str, folder: Path) -> str:
     """The address of another new database of the same kind."""
     if database.startswith("sqlite"):
         return f"sqlite:///{folder}/{uuid.uuid4().hex}.db"
-    name = f"copy{uuid.uuid4().hex}"
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return f"{database.rpartition('/')[0]}/{name}"
+    return new_database(database)
 
 
 def test_a_copy_taken_under_load_is_a_whole_database(service: Server, tmp_path: Path) -> None:
