@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import uuid
+import warnings
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from maskwell.collect.access import new_token, token_hash
 from maskwell.collect.store import Database
 from maskwell.collect.store.migrations import VERSION, SchemaError
+from maskwell.collect.store.tables import metadata
 from maskwell.collect.surveys.document import read_survey
 from maskwell.collect.surveys.submissions import Layout
 from tests.collect.servers import new_database, server
@@ -101,6 +104,51 @@ def test_an_older_database_goes_on_with_all_that_it_has(empty: str, tmp_path: Pa
             f"{running.url}/api/surveys", json=document(), headers=bearer(running.administrator_token), timeout=60
         )
         assert answer.status_code == 201
+
+
+def kill_at_statement(url: str, number: int) -> bool:
+    """Open a database in a process that ends before its statement of this number; says whether it came so far."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which the child needs
+        process = os.fork()
+    if not process:
+        left = number
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def end(*_: Any) -> None:
+            nonlocal left
+            if not left:
+                os._exit(9)
+            left -= 1
+
+        try:
+            Database(url)
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
+def test_a_kill_leaves_the_old_schema_or_the_new_one(empty: str, tmp_path: Path, old: bool) -> None:
+    if old:
+        fill_version_1(empty, new_token())
+    before, number = shape(empty), 0
+    while kill_at_statement(empty, number):
+        left = shape(empty)
+        number += 1 if empty.startswith("sqlite") else 4
+        if left != before:
+            break
+    assert number > 5
+    Database(empty).close()
+    if old:
+        engine = create_engine(driver(empty))
+        with engine.connect() as connection:
+            assert connection.execute(text("SELECT count(*) FROM submissions")).scalar_one() == 12
+        engine.dispose()
+    else:
+        assert set(shape(empty)) == set(metadata.tables)
+    # What a kill left was the old schema or, after the commit, the new one.
+    assert left in (before, shape(empty))
 
 
 def test_an_older_database_becomes_what_a_new_one_is(empty: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import tempfile
 import uuid
 import zipfile
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -186,9 +186,10 @@ def test_a_step_that_fails_counts_nothing_twice(sent: Sent, monkeypatch: pytest.
         raise StoreError("the database is away")
 
     counting.begin()
-    with monkeypatch.context() as patch, pytest.raises(StoreError):
+    with monkeypatch.context() as patch:
         patch.setattr(Database, "packed_reports", broken)
-        counting.catch_up()
+        with pytest.raises(StoreError):
+            counting.catch_up()
     counting.catch_up()
     assert sent.are_counted_by(counting)
 

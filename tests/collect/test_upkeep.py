@@ -130,6 +130,18 @@ def test_a_second_service_on_the_same_database_is_refused(service: Server) -> No
     assert "another service" in done.stderr
 
 
+def test_a_second_service_is_refused_before_the_first_has_written_anything(postgresql: str, tmp_path: Path) -> None:
+    database = new_database(postgresql)
+    start_server(database, tmp_path).stop()
+    # With its administrator's token there already, a service writes nothing when it starts.
+    with server(database, tmp_path) as first:
+        done = maskwell("serve", "--database", database, "--port", "0")
+        assert done.returncode == 2
+        assert "another service is writing to this database; stop it first" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert httpx.get(f"{first.url}/healthz").status_code == 200
+
+
 def test_the_client_has_every_call(service: Server) -> None:
     with Client(service.url, service.administrator_token) as administrator:
         assert administrator.healthy()

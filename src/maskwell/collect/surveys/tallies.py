@@ -93,7 +93,7 @@ class Tallies:
         for survey in self._service.writer.much_arrived(_AT_ONCE // 2):
             self._behind[survey, ()] = None
         while self._behind and not self._stopped:
-            survey, names = list(self._behind)[0]
+            survey, names = next(iter(list(self._behind)))
             published = self._service.published(survey)
             done = published is None or self._count(published, names, _STEP)[1]
             self._behind.pop((survey, names), None)
