@@ -89,11 +89,14 @@ def fitted(
     if method == "likelihood":
         solution = maximise(likelihood, names)
         at = solution.at if cov_type == "observed" else likelihood.evaluate(solution.theta, scores=True)
+        unmasked = _inverse(likelihood.complete(solution.theta))
     else:
         _require_scores(frame)
         corrected = Corrected(frame, family, weights)
         solution = solve(corrected, likelihood.start()[: likelihood.outcome_size], names)
         at = corrected.evaluate(solution.theta, scores=True)
+        inverse = _inverse(at.information)
+        unmasked = inverse @ corrected.complete(solution.theta) @ inverse.T
     covariance = _covariance(at, weights, cov_type) if sample is None else _in_sample(at, frame, weights, sample)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
@@ -103,7 +106,7 @@ def fitted(
         names=tuple(names[:shown]),
         estimates=solution.theta[:shown],
         covariance=covariance[:shown, :shown],
-        open_covariance=_open_covariance(at, method)[:shown, :shown],
+        open_covariance=unmasked[:shown, :shown],
         family=family,
         frame=frame,
         weights=weights,
@@ -162,15 +165,6 @@ def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sampl
 
 def _inverse(matrix: Matrix) -> Matrix:
     return np.asarray(np.linalg.inv(matrix), np.float64)
-
-
-def _open_covariance(at: Evaluation, method: Method) -> Matrix:
-    """What the covariance would be if the truth had been seen, as far as these reports tell."""
-    if method == "likelihood":
-        return _inverse(at.complete)
-    inverse = _inverse(at.information)
-    corrected: Matrix = inverse @ at.complete @ inverse.T
-    return corrected
 
 
 def _require_scores(frame: ModelFrame) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -18,6 +18,8 @@ from maskwell.inference.regression.arms import Arms
 from maskwell.reports import Reports
 
 _MOST_COMBINATIONS = 200
+# Which records: by position, by a mark for each, or every so manieth.
+Records = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +41,9 @@ class MaskedVariable:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def at(self, kept: NDArray[np.bool_]) -> MaskedVariable:
+    def at(self, records: Records) -> MaskedVariable:
         """The same for some of the records."""
-        return MaskedVariable(
-            self.name, self.categories, self.rows[kept], self.scores[kept], self.missing[kept], self.designs,
-            self.simulated,
-        )  # fmt: skip
+        return replace(self, rows=self.rows[records], scores=self.scores[records], missing=self.missing[records])
 
 
 def masked_variables(masked: Any, wanted: set[str]) -> dict[str, MaskedVariable]:
@@ -125,6 +124,10 @@ class Combinations:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def at(self, records: Records) -> Combinations:
+        """The same for some of the records."""
+        return replace(self, rows=self.rows[records], scores=self.scores[records])
 
 
 def combinations(variables: Sequence[MaskedVariable], n: int) -> Combinations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.regression.masked import Combinations, MaskedVariable, combinations, masked_variables
+from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
 from maskwell.tables.frames import column_names, native_columns
 
 if TYPE_CHECKING:
@@ -31,6 +31,12 @@ class Outcome:
     scores: Matrix | None
     values: Vector | None
     masked: MaskedVariable | None
+
+    def at(self, records: Records) -> Outcome:
+        """The same for some of the records."""
+        rows, scores, values = (None if x is None else x[records] for x in (self.rows, self.scores, self.values))
+        masked = None if self.masked is None else self.masked.at(records)
+        return replace(self, rows=rows, scores=scores, values=values, masked=masked)
 
     @property
     def event(self) -> Any:
@@ -57,6 +63,20 @@ class ModelFrame:
     def n(self) -> int:
         """The number of records in the fit."""
         return int(self.matrices.shape[1])
+
+    def at(self, records: Records) -> ModelFrame:
+        """The same for some of the records."""
+        matrices = self.matrices[:, records]
+        return replace(
+            self,
+            outcome=self.outcome.at(records),
+            matrices=matrices,
+            predictors=self.predictors.at(records),
+            background=self.background[records],
+            kept=np.ones(matrices.shape[1], np.bool_),
+            masked={name: variable.at(records) for name, variable in self.masked.items()},
+            table=self.table.iloc[records].reset_index(drop=True),
+        )
 
 
 def model_frame(

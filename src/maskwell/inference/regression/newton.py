@@ -14,6 +14,8 @@ from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood
 
 _ITERATIONS = 200
+# Very many records are fitted from where one of these parts leads; fewer parts than that are not worth it.
+_PART, _LEAST_PARTS = 25_000, 4
 _HALVINGS = 40
 # Half the squared length of the remaining step, in standard errors: what is left to gain in log-likelihood.
 _DECREMENT = 1e-10
@@ -33,19 +35,23 @@ class Solution:
 
 def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
     """The maximum of the likelihood by Newton's method; by the complete-data information where that would not climb."""
-    theta = likelihood.start()
+    theta = _start(likelihood, names)
     now = likelihood.evaluate(theta)
     for iteration in range(1, _ITERATIONS + 1):
-        step, newton = _ascent(now)
+        step, newton = _ascent(likelihood, theta, now)
         decrement = float(step @ now.gradient) / 2
         if newton and decrement < _DECREMENT:
             _require_identified(now.information, theta, likelihood, names)
             # One step more than is needed: near the maximum each step doubles the digits.
             return Solution(theta + step, likelihood.evaluate(theta + step), decrement, iteration)
-        scale = 1.0
+        after = likelihood.evaluate(theta + step)
+        # So near the maximum a value no longer tells a step up from a step down.
+        if after.value > now.value or (newton and decrement < 1e-6 and after.value > now.value - 1e-9):
+            theta, now = theta + step, after
+            continue
+        scale = 0.5
         for _ in range(_HALVINGS):
-            value = likelihood.value(theta + scale * step)
-            if value > now.value or (newton and scale == 1.0 and decrement < 1e-6 and value > now.value - 1e-9):
+            if likelihood.value(theta + scale * step) > now.value:
                 break
             scale /= 2
         else:
@@ -55,21 +61,38 @@ def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
     raise EstimationError(_why_not(likelihood, theta, now, names))
 
 
-def _ascent(now: Evaluation) -> tuple[Vector, bool]:
+def _start(likelihood: Likelihood, names: Sequence[str]) -> Vector:
+    """Parameters to start from: without any effect, or those that fit a part of very many records."""
+    if likelihood.frame.n < _PART * _LEAST_PARTS:
+        return likelihood.start()
+    try:
+        return maximise(likelihood.part(likelihood.frame.n // _PART), names).theta
+    except EstimationError:  # a part may tell too little; all records decide
+        return likelihood.start()
+
+
+def _ascent(likelihood: Likelihood, theta: Vector, now: Evaluation) -> tuple[Vector, bool]:
     """A direction that climbs: Newton's where the observed information is positive definite."""
-    for matrix, newton in ((now.information, True), (now.complete, False)):
-        scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-        scaled = matrix / np.outer(scale, scale)
-        try:
-            if newton and np.linalg.eigvalsh(scaled)[0] < _LEAST_EIGENVALUE / 100:
-                continue
-            ridge = 0.0 if newton else 1e-8
-            step = np.linalg.solve(scaled + ridge * np.eye(len(scaled)), now.gradient / scale) / scale
-        except np.linalg.LinAlgError:
-            continue
-        if np.isfinite(step).all():
-            return step, newton
-    raise EstimationError("the model has no information about its parameters; check for columns that never vary.")
+    step = _solved(now.information, now.gradient, least=_LEAST_EIGENVALUE / 100)
+    if step is not None:
+        return step, True
+    step = _solved(likelihood.complete(theta), now.gradient, ridge=1e-8)
+    if step is None:
+        raise EstimationError("the model has no information about its parameters; check for columns that never vary.")
+    return step, False
+
+
+def _solved(matrix: Matrix, gradient: Vector, *, least: float = -np.inf, ridge: float = 0.0) -> Vector | None:
+    """The step that an information gives; None where it has none, or a scaled eigenvalue below ``least``."""
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    scaled = matrix / np.outer(scale, scale)
+    try:
+        if np.linalg.eigvalsh(scaled)[0] < least:
+            return None
+        step = np.linalg.solve(scaled + ridge * np.eye(len(scaled)), gradient / scale) / scale
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(step) if np.isfinite(step).all() else None
 
 
 def _require_identified(information: Matrix, theta: Vector, likelihood: Likelihood, names: Sequence[str]) -> None:
