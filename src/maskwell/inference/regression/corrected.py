@@ -65,7 +65,8 @@ class Corrected:
         outcome = self.frame.outcome
         values = None if outcome.values is None else outcome.values[part]
         weights = np.ones((len(eta), 1)) if outcome.scores is None else outcome.scores[part]
-        return self.family.corrected_outlook(eta, values).moments(weights)
+        with np.errstate(all="ignore"):  # what is not possible shows in the sums
+            return self.family.corrected_outlook(eta, values).moments(weights)
 
     def _parts(self) -> Iterator[slice]:
         for first in range(0, self.frame.n, _RECORDS_AT_ONCE):

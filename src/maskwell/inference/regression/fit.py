@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +12,10 @@ from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.families import FAMILIES, Family, family_of
+from maskwell.inference.regression.identified import refuse_collinear, refuse_weak, without_finite_estimate
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
-from maskwell.inference.regression.newton import Solution, maximise, solve
+from maskwell.inference.regression.newton import maximise, solve
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.sample import Sample
 
@@ -86,18 +88,20 @@ def fitted(
     """The fitted model of a frame."""
     names = family.parameter_names(frame.terms, frame.outcome.categories)
     likelihood = Likelihood(frame, family, weights)
+    refuse_collinear(likelihood, names)
     if method == "likelihood":
         solution = maximise(likelihood, names)
         at = solution.at if cov_type == "observed" else likelihood.evaluate(solution.theta, scores=True)
-        unmasked = _inverse(likelihood.complete(solution.theta))
+        unmasked = _inverse(solution.complete)
     else:
         _require_scores(frame)
-        corrected = Corrected(frame, family, weights)
-        solution = solve(corrected, likelihood.start()[: likelihood.outcome_size], names)
-        at = corrected.evaluate(solution.theta, scores=True)
-        inverse = _inverse(at.information)
-        unmasked = inverse @ corrected.complete(solution.theta) @ inverse.T
+        solution = solve(Corrected(frame, family, weights), likelihood.start()[: likelihood.outcome_size], names)
+        at = solution.at
+        if (endless := without_finite_estimate(likelihood, at.information, names)) is not None:
+            raise EstimationError(endless)
+        unmasked = _sandwich(at.information, solution.complete)
     covariance = _covariance(at, weights, cov_type) if sample is None else _in_sample(at, frame, weights, sample)
+    refuse_weak(covariance[: likelihood.outcome_size, : likelihood.outcome_size], likelihood, names)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
         formula=formula,
@@ -111,7 +115,7 @@ def fitted(
         frame=frame,
         weights=weights,
         degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
-        solution=Solution(solution.theta, at, solution.decrement, solution.iterations),
+        solution=replace(solution, at=at),
     )
 
 
@@ -130,22 +134,19 @@ def _covariance_type(asked: CovarianceType | None, method: Method, sample: Sampl
 
 
 def _covariance(at: Evaluation, weights: Vector, cov_type: CovarianceType) -> Matrix:
-    inverse = _inverse(at.information)
     if cov_type == "observed":
-        return inverse
+        return _inverse(at.information)
     assert at.scores is not None
     weighted = at.scores * weights[:, None]
     outer = weighted.T @ weighted
     if cov_type == "opg":
         return _inverse(outer)
-    sandwich: Matrix = inverse @ outer @ inverse.T
-    return sandwich
+    return _sandwich(at.information, outer)
 
 
 def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sample) -> Matrix:
     """The sandwich with the variance of the total score over samples like this one."""
     assert at.scores is not None
-    inverse = _inverse(at.information)
     scores = np.zeros((len(frame.kept), at.scores.shape[1]))
     scores[frame.kept] = at.scores
     scale = weights.sum() / float(sample.weights[frame.kept].sum())
@@ -159,12 +160,25 @@ def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sampl
         # What a population correction took away is given back: masks, and the model itself, vary all the same.
         weighted = scores * (scale * sample.weights)[:, None]
         outer += (weighted * lacking[:, None]).T @ weighted
+    return _sandwich(at.information, outer)
+
+
+def _sandwich(information: Matrix, outer: Matrix) -> Matrix:
+    inverse = _inverse(information)
     sandwich: Matrix = inverse @ outer @ inverse.T
     return sandwich
 
 
 def _inverse(matrix: Matrix) -> Matrix:
-    return np.asarray(np.linalg.inv(matrix), np.float64)
+    """The inverse of a covariance's inverse; its rows are scaled first, as coefficients may be of any size."""
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    scaled = matrix / np.outer(scale, scale)
+    if not np.isfinite(scaled).all() or np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
+        raise EstimationError(
+            "the covariance cannot be found: fewer records tell something than there are parameters. Leave terms out, "
+            "or ask more people."
+        )
+    return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), np.float64)
 
 
 def _require_scores(frame: ModelFrame) -> None:

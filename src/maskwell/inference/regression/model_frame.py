@@ -86,6 +86,8 @@ def model_frame(
     left, right = _parsed(formula)
     names = sorted(str(name) for name in right.required_variables)
     outcome_names = sorted(str(name) for name in left.required_variables)
+    if both := sorted({*names} & {*outcome_names}):
+        raise DataError(f"{both[0]!r} stands on both sides of the formula.", parameter="formula")
     variables = masked_variables(masked, {*names, *outcome_names})
     unused = [name for name in variables if name not in {*names, *outcome_names}]
     if unused or not variables:
@@ -123,7 +125,9 @@ def _parsed(formula: str) -> tuple[Any, Any]:
         ) from None
     try:
         parsed = Formula(formula)
-        return parsed.lhs, parsed.rhs
+        left, right = parsed.lhs, parsed.rhs
+        left.required_variables, right.required_variables  # noqa: B018  a formula of several parts has none
+        return left, right
     except (FormulaicError, SyntaxError, AttributeError, TypeError):
         raise DataError(
             f"formula must read like 'outcome ~ first + second'; got {formula!r}.", parameter="formula"
@@ -208,6 +212,11 @@ def _matrices(
         # All labels occur in the frame that fixes how columns are coded.
         turns = [[labels[i] for labels in islice(cycle(among.labels), len(table))] for i in range(len(hidden))]
         spec = right.get_model_matrix(filled(table, hidden, turns), na_action="raise", output="numpy").model_spec
+        if not 0 < len(spec.column_names) <= len(table):
+            raise EstimationError(
+                f"the formula gives {len(spec.column_names):,} columns for {len(table):,} records; there must be some, "
+                "and fewer than records. A text with many different values is rarely meant as a predictor."
+            )
         cells = len(among) * len(table) * len(spec.column_names)
         if cells > _MOST_CELLS:
             raise EstimationError(

@@ -201,8 +201,8 @@ class Regression(Result):
         )
 
     def _term(self, term: str) -> str:
-        if term not in self.terms:
-            raise DataError(f"the model has no term {term!r}; {among(term, self.terms)}.", parameter="term")
+        if not isinstance(term, str) or term not in self.terms:
+            raise DataError(f"the model has no term {term!r}; {among(str(term), self.terms)}.", parameter="term")
         return term
 
     def _places(self, term: str) -> list[int]:
@@ -234,10 +234,14 @@ class Regression(Result):
 
     def _matrix(self, data: Any) -> Matrix:
         import pandas as pd
+        from formulaic.errors import FormulaicError
 
         names = sorted(str(name) for name in self.frame.spec.required_variables)
         table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names).items()})
         for name in names:
+            if table[name].isna().any():
+                row = int(np.argmax(table[name].isna()))
+                raise DataError(f"data lack a value, first {name!r} in row {row}; leave such rows out.", "data")
             variable = self.frame.masked.get(name)
             if variable is None:
                 continue
@@ -253,7 +257,7 @@ class Regression(Result):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # labels that the fit did not have
                 return np.asarray(self.frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
-        except (ValueError, KeyError, TypeError, Warning) as error:
+        except (FormulaicError, ValueError, KeyError, TypeError, Warning) as error:
             raise DataError(f"data do not fit the formula ({type(error).__name__}).", parameter="data") from None
 
     def _eta(self, matrix: Matrix) -> Matrix:
