@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.corrected import Corrected
+from maskwell.inference.regression.covariance import CovarianceType, covariance_of, inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES, Family, family_of
 from maskwell.inference.regression.identified import refuse_collinear, refuse_weak, without_finite_estimate
-from maskwell.inference.regression.likelihood import Evaluation, Likelihood
+from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.sample import Sample
 
 Method = Literal["likelihood", "corrected"]
-CovarianceType = Literal["observed", "opg", "robust"]
 
 
 def regress(
@@ -92,15 +92,15 @@ def fitted(
     if method == "likelihood":
         solution = maximise(likelihood, names)
         at = solution.at if cov_type == "observed" else likelihood.evaluate(solution.theta, scores=True)
-        unmasked = _inverse(solution.complete)
+        unmasked = inverse(solution.complete)
     else:
         _require_scores(frame)
         solution = solve(Corrected(frame, family, weights), likelihood.start()[: likelihood.outcome_size], names)
         at = solution.at
         if (endless := without_finite_estimate(likelihood, at.information, names)) is not None:
             raise EstimationError(endless)
-        unmasked = _sandwich(at.information, solution.complete)
-    covariance = _covariance(at, weights, cov_type) if sample is None else _in_sample(at, frame, weights, sample)
+        unmasked = sandwich(at.information, solution.complete)
+    covariance = covariance_of(at, frame, weights, cov_type, sample)
     refuse_weak(covariance[: likelihood.outcome_size, : likelihood.outcome_size], likelihood, names)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
@@ -114,6 +114,7 @@ def fitted(
         family=family,
         frame=frame,
         weights=weights,
+        sample=sample,
         degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
         solution=replace(solution, at=at),
     )
@@ -131,54 +132,6 @@ def _covariance_type(asked: CovarianceType | None, method: Method, sample: Sampl
             f"cov_type {asked!r} needs a likelihood; corrected scores have cov_type='robust'.", parameter="cov_type"
         )
     return asked
-
-
-def _covariance(at: Evaluation, weights: Vector, cov_type: CovarianceType) -> Matrix:
-    if cov_type == "observed":
-        return _inverse(at.information)
-    assert at.scores is not None
-    weighted = at.scores * weights[:, None]
-    outer = weighted.T @ weighted
-    if cov_type == "opg":
-        return _inverse(outer)
-    return _sandwich(at.information, outer)
-
-
-def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sample) -> Matrix:
-    """The sandwich with the variance of the total score over samples like this one."""
-    assert at.scores is not None
-    scores = np.zeros((len(frame.kept), at.scores.shape[1]))
-    scores[frame.kept] = at.scores
-    scale = weights.sum() / float(sample.weights[frame.kept].sum())
-    if sample.replicates is not None:
-        again = scale * (sample.replicates.weights.T @ scores)
-        rows = np.sqrt(sample.replicates.factors)[:, None] * again
-        outer = rows.T @ rows
-    else:
-        rows, lacking = sample.spread(scale * scores)
-        outer = rows.T @ rows
-        # What a population correction took away is given back: masks, and the model itself, vary all the same.
-        weighted = scores * (scale * sample.weights)[:, None]
-        outer += (weighted * lacking[:, None]).T @ weighted
-    return _sandwich(at.information, outer)
-
-
-def _sandwich(information: Matrix, outer: Matrix) -> Matrix:
-    inverse = _inverse(information)
-    sandwich: Matrix = inverse @ outer @ inverse.T
-    return sandwich
-
-
-def _inverse(matrix: Matrix) -> Matrix:
-    """The inverse of a covariance's inverse; its rows are scaled first, as coefficients may be of any size."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-    scaled = matrix / np.outer(scale, scale)
-    if not np.isfinite(scaled).all() or np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
-        raise EstimationError(
-            "the covariance cannot be found: fewer records tell something than there are parameters. Leave terms out, "
-            "or ask more people."
-        )
-    return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), np.float64)
 
 
 def _require_scores(frame: ModelFrame) -> None:

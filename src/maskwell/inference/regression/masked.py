@@ -37,13 +37,18 @@ class MaskedVariable:
     missing: NDArray[np.bool_]
     designs: tuple[Design, ...]
     simulated: bool
+    arms: tuple[Any, ...] = ()
+    arm_codes: NDArray[np.int64] | None = None
+    """Which of ``arms`` each record belongs to, where groups were asked by different designs."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def at(self, records: Records) -> MaskedVariable:
         """The same for some of the records."""
-        return replace(self, rows=self.rows[records], scores=self.scores[records], missing=self.missing[records])
+        codes = None if self.arm_codes is None else self.arm_codes[records]
+        rows, scores, missing = self.rows[records], self.scores[records], self.missing[records]
+        return replace(self, rows=rows, scores=scores, missing=missing, arm_codes=codes)
 
 
 def masked_variables(masked: Any, wanted: set[str]) -> dict[str, MaskedVariable]:
@@ -109,8 +114,9 @@ def _from_arms(name: str, arms: Arms) -> MaskedVariable:
         rows[here], scores[here], gone[here] = part.rows[:, order], part.scores[:, order], part.missing
     simulated = any("seeded" in reports.randomness for reports in arms.reports)
     return MaskedVariable(
-        name, arms.categories, rows, scores, gone, tuple(reports.design for reports in arms.reports), simulated
-    )
+        name, arms.categories, rows, scores, gone, tuple(reports.design for reports in arms.reports), simulated,
+        arms.names, arms.codes,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
