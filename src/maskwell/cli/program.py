@@ -28,6 +28,7 @@ from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
+from maskwell.cli.commands.surveys.reports import reports
 from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
@@ -72,7 +73,10 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, tally, merge, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
+for command in (
+    *(plan, mask, reports, tally, merge, estimate, audit, compare, designs),
+    *(risk, release, reproduce, demo, serve),
+):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))
 

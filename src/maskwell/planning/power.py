@@ -12,7 +12,7 @@ import numpy as np
 
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
-from maskwell.exact import fraction
+from maskwell.exact import given_fraction
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import Lines, margin, respondents, share
@@ -82,7 +82,7 @@ class _Question:
 
     @staticmethod
     def of(design: Design, difference: Any, baseline: Any, reference: Any, level: float, category: Any) -> "_Question":
-        d = float(fraction(difference, "difference", DesignError))
+        d = float(given_fraction(difference, "difference", DesignError))
         if d == 0 or not -1 < d < 1:
             raise DesignError(
                 f"difference must lie between -1 and 1 and not be 0; got {difference}.", parameter="difference"
@@ -95,7 +95,7 @@ class _Question:
                     f"{name} + difference must be a share from 0 to 1; got {value} + {difference}. "
                     "A negative difference is a fall."
                 )
-        start, known = (None if value is None else float(value) for value in (baseline, reference))
+        start, known = (None if value is None else share(value, "share") for value in (baseline, reference))
         return _Question(Lines.of(design, category), d, start, known, normal_quantile(level))
 
 
