@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, engines, microdata, planning, release, risk, rounds
+from maskwell import collect, designs, engines, handover, microdata, planning, questionnaires, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -88,7 +88,9 @@ __all__ = [
     "planning",
     "collect",
     "engines",
+    "handover",
     "microdata",
+    "questionnaires",
     "release",
     "risk",
     "rounds",
