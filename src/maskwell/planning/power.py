@@ -110,7 +110,7 @@ def _group_sizes(n: int | tuple[int, int], reference: float | None) -> tuple[int
 
 def _power(question: _Question, sizes: tuple[int, int]) -> float:
     """The least power over the lines of the design."""
-    from scipy.special import ndtr
+    from maskwell.numerics.normal import normal_cdf
 
     lines, d, z = question.lines, question.difference, question.z
     if question.reference is not None:
@@ -121,7 +121,7 @@ def _power(question: _Question, sizes: tuple[int, int]) -> float:
     else:
         actual = assumed = np.sqrt(_difference_variance(question, sizes))
     with np.errstate(divide="ignore"):
-        chances = ndtr((abs(d) - z * assumed) / actual) + ndtr((-abs(d) - z * assumed) / actual)
+        chances = normal_cdf((abs(d) - z * assumed) / actual) + normal_cdf((-abs(d) - z * assumed) / actual)
     return float(chances.min())
 
 

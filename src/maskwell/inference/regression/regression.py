@@ -79,11 +79,11 @@ class Regression(Result):
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
-        from scipy.special import stdtr
+        from maskwell.numerics.beta import t_cdf
 
         if np.isinf(self.degrees_of_freedom):
             return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
-        return self._series([2 * float(stdtr(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
+        return self._series([2 * float(t_cdf(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""
@@ -326,12 +326,12 @@ class Regression(Result):
 
 
 def _wald_in_sample(term: str, statistic: float, d: int, df: float) -> HypothesisTest:
-    from scipy.special import fdtrc
+    from maskwell.numerics.beta import f_tail
 
     below = df - d + 1
     if below < 1:
         raise EstimationError(f"{term} has {d} coefficients, too many for {df:g} degrees of freedom of the sample.")
-    p_value = float(fdtrc(d, below, statistic * below / (df * d)))
+    p_value = f_tail(d, below, statistic * below / (df * d))
     return HypothesisTest(f"Wald test of {term}", statistic, d, p_value, law=f"F with {d} and {below:g} df")
 
 

@@ -17,15 +17,15 @@ from maskwell.inference.joint import JointTable
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import Mean, SampledScores
+from maskwell.numerics import beta
+from maskwell.numerics.normal import normal_cdf
 from maskwell.reports import Reports
 
 
 def t_quantile(level: float, df: float) -> float:
     """t such that a Student variable falls within ±t with probability ``level``."""
-    from scipy.special import stdtrit
-
     closed_form.normal_quantile(level)  # refuses a level outside (0, 1)
-    return float(stdtrit(max(df, 1.0), 0.5 + level / 2))
+    return beta.t_quantile(max(df, 1.0), 0.5 + level / 2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,11 +94,9 @@ class SampledEstimate(LinearEstimate):
         self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False
     ) -> Matrix:
         """Lower and upper limits by category, with the degrees of freedom of the sample."""
-        from scipy.special import ndtr
-
         each = closed_form.level_of_each(level, self.design.k if simultaneous else 1)
         # The normal level with the same quantile as Student's at the level that was asked for.
-        wider = 2 * float(ndtr(t_quantile(each, self.degrees_of_freedom))) - 1
+        wider = 2 * float(normal_cdf(t_quantile(each, self.degrees_of_freedom))) - 1
         return closed_form.limits(self, min(wider, 1 - 1e-15), method or self.default_interval, False)
 
     def contrast(self, scores: ContrastScores) -> SampledContrast:
