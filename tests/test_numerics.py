@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
+from maskwell.inference.regression import kernels
 from maskwell.numerics import beta, chi_square, normal, roots, saddle, sparse
 from maskwell.numerics.linear_programs import minimise
 
@@ -149,3 +150,20 @@ def test_sparse_matrices_are_put_together_like_dense_ones() -> None:
     assert starts.tolist() == [0, 3, 5]
     assert rows.tolist() == [0, 1, 3, 1, 2]
     assert values.tolist() == [1, 2, 5, 3, 4]
+
+
+def test_loops_over_records_of_regressions_agree_with_their_compiled_ones() -> None:
+    rng = np.random.default_rng(5)
+    rows, logs = rng.uniform(size=(50, 4)), rng.normal(size=(50, 4)) * 30
+    rows[3], rows[4, 1], logs[5, 2], logs[6] = 0, 0, np.nan, -np.inf
+    for given in (rows, rows[:1]):
+        for compiled, plain in zip(
+            kernels.posteriors(given, logs), kernels._posteriors_at_once(given, logs), strict=True
+        ):
+            np.testing.assert_allclose(plain, compiled, rtol=1e-12)
+    eta, x, weight = rng.normal(size=(50, 2)), rng.normal(size=(50, 3)), rng.uniform(size=50)
+    np.testing.assert_allclose(kernels._log_softmax_at_once(eta), kernels.log_softmax(eta), rtol=1e-12)
+    curvature = rng.normal(size=(50, 2, 2))
+    np.testing.assert_allclose(
+        kernels._products_at_once(x, curvature, weight), kernels.products(x, curvature, weight), rtol=1e-9, atol=1e-12
+    )

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,6 +121,14 @@ def server(
             running.process.wait()
 
 
+def new_database(url: str, name: str = "") -> str:
+    """The address of another database beside one of PostgreSQL; it is empty."""
+    name = name or f"new{uuid.uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
 class Postgres:
     """A PostgreSQL server of its own, with an empty database; it can be stopped and started again."""
 
@@ -141,9 +150,7 @@ class Postgres:
 
     def new_database(self, name: str) -> str:
         """The address of another database, empty as well."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
-        return f"{self.url.rpartition('/')[0]}/{name}"
+        return new_database(self.url, name)
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""

@@ -41,6 +41,11 @@ class Outlook(ABC):
     def moments(self, weights: Matrix) -> Moments:
         """The weighted sums of derivatives of the log chances, with one weight per record and outcome."""
 
+    def observed(self, posterior: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+        """Gradient and negative Hessian of the log chance of a report, with the posterior chances that it leaves."""
+        gradient, curvature, outer = self.moments(posterior)
+        return gradient, curvature - outer + gradient[:, :, None] * gradient[:, None, :]
+
 
 @dataclass(frozen=True)
 class Family(ABC):
@@ -186,6 +191,16 @@ class _MultinomialOutlook(Outlook):
         outer = _diagonals(w) - crossed - crossed.transpose(0, 2, 1) + total[:, :, None] * p[:, :, None] * p[:, None, :]
         return Moments(gradient, total[:, :, None] * spread, outer)
 
+    def observed(self, posterior: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+        """The spread of the prior chances less that of the posterior ones: few passes over the records."""
+        p, t = np.exp(self.log_chances[:, 1:]), posterior[:, 1:]
+        spread = t[:, :, None] * t[:, None, :]
+        spread -= p[:, :, None] * p[:, None, :]
+        gradient = t - p
+        each = np.arange(p.shape[1])
+        spread[:, each, each] -= gradient
+        return gradient, spread
+
 
 @dataclass(frozen=True)
 class Multinomial(Family):
@@ -206,6 +221,8 @@ class Multinomial(Family):
         return blocks
 
     def outlook(self, eta: Matrix, outcome: Vector | None) -> Outlook:
+        from maskwell.inference.regression.kernels import log_softmax
+
         return _MultinomialOutlook(log_softmax(eta))
 
     def start(self, p: int, shares: Vector) -> Vector:
@@ -218,7 +235,7 @@ class Multinomial(Family):
         return [f"{category}: {term}" for category in categories[1:] for term in terms]
 
     def mean(self, eta: Matrix) -> Matrix:
-        return np.exp(log_softmax(eta))
+        return np.exp(self.outlook(eta, None).log_chances)
 
 
 @dataclass(frozen=True)
@@ -345,14 +362,6 @@ class Normal(Family):
 
     def mean(self, eta: Matrix) -> Matrix:
         return eta[:, :1]
-
-
-def log_softmax(eta: Matrix) -> Matrix:
-    """Log chances of all categories from the log odds of all but the first against it."""
-    whole = np.concatenate([np.zeros((len(eta), 1)), eta], axis=1)
-    whole -= whole.max(axis=1, keepdims=True)
-    logs: Matrix = whole - np.log(np.exp(whole).sum(axis=1, keepdims=True))
-    return logs
 
 
 def _diagonals(values: Matrix) -> NDArray[np.float64]:
