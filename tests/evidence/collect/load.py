@@ -6,7 +6,8 @@ import asyncio
 import os
 import re
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -170,11 +171,12 @@ def look_unwatched(kind: str, survey: Survey) -> Unwatched:
     return Unwatched(kind, stored, waits[0], waits[1], slowest, took, survey.server.most_mebibytes - before)
 
 
-def owner_of(survey: Survey) -> httpx.Client:
+@contextmanager
+def owner_of(survey: Survey) -> Iterator[httpx.Client]:
     """A browser that is signed in with the survey's token."""
-    owner = httpx.Client(base_url=survey.server.url, timeout=120, follow_redirects=True)
-    owner.post("/api/session", json={"token": survey.owner_token}).raise_for_status()
-    return owner
+    with httpx.Client(base_url=survey.server.url, timeout=120, follow_redirects=True) as owner:
+        owner.post("/api/session", json={"token": survey.owner_token}).raise_for_status()
+        yield owner
 
 
 def look_at(kind: str, survey: Survey) -> list[Look]:
