@@ -15,6 +15,7 @@ from maskwell.planning.dummies import (
 from maskwell.planning.frontier import FrontierPoint, frontier
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
+from maskwell.planning.regressions import RegressionPlan, SimulatedPower, plan_regression
 from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
 from maskwell.planning.subset_questions import (
     balanced_design,
@@ -32,6 +33,9 @@ __all__ = [
     "variance_inflation",
     "power",
     "sample_size_for_power",
+    "RegressionPlan",
+    "SimulatedPower",
+    "plan_regression",
     "Allowance",
     "demand_for",
     "Match",
