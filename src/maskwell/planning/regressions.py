@@ -95,7 +95,9 @@ class RegressionPlan(Result):
         }
         return pd.DataFrame({"n": counts, **powers})
 
-    def simulate(self, term: str, n: int, *, surveys: int = 400, seed: int = 0, level: float = 0.95) -> SimulatedPower:
+    def simulate(
+        self, term: str, n: int, *, surveys: int = 400, seed: int = 0, level: float = 0.95
+    ) -> SimulatedRegression:
         """The power found when surveys of ``n`` people are drawn from the population, masked and fitted."""
         places, n = self._places(term), respondents(n)
         normal_quantile(level)
@@ -112,7 +114,7 @@ class RegressionPlan(Result):
             errors.append(np.sqrt(np.diagonal(fit.covariance)))
         if not estimates:
             raise EstimationError(f"none of {surveys} surveys of {n:,} people could be fitted; ask more people.")
-        return SimulatedPower(
+        return SimulatedRegression(
             term, n, surveys, surveys - len(estimates), found / surveys, self.names, self.coefficients,
             np.array(estimates), np.array(errors), level,
         )  # fmt: skip
@@ -175,7 +177,7 @@ class RegressionPlan(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SimulatedPower(Result):
+class SimulatedRegression(Result):
     """The power that simulated surveys had; one whose fit was refused found nothing."""
 
     term: str

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.regression.families import Family, Multinomial, Outlook
 from maskwell.inference.regression.model_frame import ModelFrame
-from maskwell.sampling.samplers import worker_count
+from maskwell.sampling.threads import worker_count
 
 _CELLS_AT_ONCE = 1 << 18
 _T = TypeVar("_T")
@@ -140,7 +140,7 @@ class Likelihood:
             if len(parts) == 1:
                 yield function(parts[0])
                 return
-            with ThreadPoolExecutor(worker_count(self.frame.n)) as pool:
+            with ThreadPoolExecutor(worker_count(self.frame.n, each)) as pool:
                 yield from pool.map(function, parts)
 
     def _seen(self, theta: Vector, part: slice, kept: Matrix | None) -> _Sums:

@@ -22,10 +22,10 @@ _FITTED = 5
 
 def sizes_chart(report: RiskReport) -> Any:
     """Records by the number of records that share their keys."""
-    counts = report.cells.counts
+    cells = report.cells
     rows = []
     for low, high in pairwise((*_SIZES, math.inf)):
-        inside = counts[(counts >= low) & (counts < high)]
+        inside = cells.counts[(cells.matches >= low) & (cells.matches < high)]
         name = f"{low}" if high == low + 1 else f"{low} or more" if high == math.inf else f"{low} to {high - 1:.0f}"
         rows.append(_bar(name, int(inside.sum()), report.n))
     lines = ["The smaller the cell, the fewer others a person hides among."]
