@@ -188,7 +188,7 @@ def _group_sizes(n: int | tuple[int, int], reference: float | None) -> tuple[int
 
 def power_of(question: Question, sizes: tuple[int, int]) -> float:
     """The least power over the lines of the design."""
-    from scipy.special import ndtr
+    from maskwell.numerics.normal import normal_cdf
 
     lines, d, z, sampled = question.lines, question.difference, question.z, question.sampled
     if question.reference is not None:
@@ -199,9 +199,9 @@ def power_of(question: Question, sizes: tuple[int, int]) -> float:
     else:
         actual = assumed = np.sqrt(_difference_variance(question, sizes))
     with np.errstate(divide="ignore"):
-        chances = ndtr((abs(d) - z * assumed) / actual)
+        chances = normal_cdf((abs(d) - z * assumed) / actual)
         if question.alternative == "two-sided":
-            chances = chances + ndtr((-abs(d) - z * assumed) / actual)
+            chances = chances + normal_cdf((-abs(d) - z * assumed) / actual)
     return float(chances.min())
 
 

@@ -227,9 +227,9 @@ def checked_url(url: str) -> URL:
 
 def _engine(url: URL, is_sqlite: bool) -> Engine:
     if not is_sqlite:
-        from maskwell.collect.extra import require_extra
+        from maskwell.extras import require
 
-        require_extra("psycopg")
+        require("PostgreSQL needs", "psycopg")
         return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10}, hide_parameters=True)
     engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False}, hide_parameters=True)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
+from maskwell.extras import require
 from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
 from maskwell.tables.frames import column_names, native_columns
 
@@ -127,13 +128,10 @@ def model_frame(
 
 
 def _parsed(formula: str) -> tuple[Any, Any]:
-    try:
-        from formulaic import Formula
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise EstimationError(
-            "regress needs formulaic for its formulas; install it with: pip install 'maskwell[regression]'"
-        ) from None
+    require("The formulas of regress need", "formulaic")
+    from formulaic import Formula
+    from formulaic.errors import FormulaicError
+
     try:
         parsed = Formula(formula)
         left, right = parsed.lhs, parsed.rhs

@@ -14,7 +14,7 @@ _WANTED = 0.8
 
 def power_chart(curve: PowerCurve) -> Any:
     """Two lines, masked and asked directly; the numbers that a power of .8 needs stand out."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     series = (("masked", curve.masked, curve.needed), ("asked directly", curve.direct, curve.needed_directly))
     rows = [
