@@ -16,6 +16,7 @@ from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.totals import Totals
+from maskwell.planning import RegressionPlan
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.release.base import BaseRelease
 from maskwell.release.evaluation.comparison import Comparison as FileComparison
@@ -34,6 +35,7 @@ from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
 from maskwell.views.charts.power import power_chart
+from maskwell.views.charts.regression_power import regression_power_chart
 from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
 from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
 from maskwell.views.comparison import Comparison
@@ -120,6 +122,11 @@ def _(result: Change, level: float = 0.95) -> Any:
 def _(result: Regression, level: float = 0.95) -> Any:
     names, limits, lines = list(result.names), result.interval(level), [f"With {level_words(level)}s"]
     return interval_chart(names, result.estimates, limits, result.formula, "coefficient", lines)
+
+
+@picture.register
+def _(result: RegressionPlan, term: str | None = None, level: float = 0.95) -> Any:
+    return regression_power_chart(result, term, level)
 
 
 @picture.register
