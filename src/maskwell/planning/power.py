@@ -54,7 +54,7 @@ def power(
     >>> round(power(design, 2000, 0.1, baseline=0.2, alternative="greater"), 3)
     0.913
     >>> round(power(design, 2000, 0.1, baseline=0.2, design_effect=2, weight_effect=1.2), 3)
-    0.748
+    0.74
     """
     sizes = _group_sizes(n, reference)
     sampled = Inflation.of(design_effect, weight_effect)
