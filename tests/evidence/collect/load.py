@@ -174,7 +174,7 @@ def look_unwatched(kind: str, survey: Survey) -> Unwatched:
 @contextmanager
 def owner_of(survey: Survey) -> Iterator[httpx.Client]:
     """A browser that is signed in with the survey's token."""
-    with httpx.Client(base_url=survey.server.url, timeout=120, follow_redirects=True) as owner:
+    with httpx.Client(base_url=survey.server.url, timeout=600, follow_redirects=True) as owner:
         owner.post("/api/session", json={"token": survey.owner_token}).raise_for_status()
         yield owner
 
