@@ -3,6 +3,7 @@
 from maskwell.designs.choice import why_taken
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
+from maskwell.planning.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
 from maskwell.planning.dummies import (
     DummyEstimate,
@@ -32,6 +33,8 @@ __all__ = [
     "variance_inflation",
     "power",
     "sample_size_for_power",
+    "CompliancePlan",
+    "compliance_groups",
     "Allowance",
     "demand_for",
     "Match",
