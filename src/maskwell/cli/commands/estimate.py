@@ -19,8 +19,10 @@ from maskwell.cli.shared.output import (
     JsonOption,
     check_output,
     emit_json,
+    named,
     progress,
     save,
+    say_written,
 )
 from maskwell.designs import Design
 from maskwell.errors import EstimationError, ReportError
@@ -121,12 +123,13 @@ def estimate(
         tally, drawn = _column_tally(reports, column, method.needs_patterns)
     else:
         tally, drawn = _tally(reports, method.needs_patterns)
-    result = estimate_from(tally, method.value)
+    with progress("estimating"):
+        result = estimate_from(tally, method.value)
+        kind = interval.value if interval else result.default_interval
+        limits = None if top is not None else result.interval(level, kind, simultaneous)
     if top is not None:
         _show_top(result.top(top, level, interval.value if interval else None), drawn, table, plot, json)
         return
-    kind = interval.value if interval else result.default_interval
-    limits = result.interval(level, kind, simultaneous)
     if plot is not None:
         from maskwell.views.charts.estimate import chart
         from maskwell.views.charts.joint import has_joint_chart, joint_chart
@@ -141,21 +144,14 @@ def estimate(
         save(Path(table), _csv(_columns(result, limits)))
     if json:
         asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
-        emit_json(estimate_document(result, limits, drawn, asked))
+        emit_json({**estimate_document(result, limits, drawn, asked), "output": named(table, plot)})
     elif table == STANDARD:
         typer.echo(_csv(_columns(result, limits)).encode(), nl=False)
         if result.tally.simulated:
             typer.echo(_SIMULATED, err=True)
     else:
-        if kind == result.default_interval and not simultaneous:
-            typer.echo(said_lines(summary_lines(result, level), options_of(estimate)))
-        else:
-            from maskwell.views.terminal.tables import estimate_view, show
-
-            title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
-            show(estimate_view(result, limits, title))
-            if result.tally.simulated:
-                typer.echo(_SIMULATED)
+        typer.echo(said_lines(summary_lines(result, level, kind, simultaneous), options_of(estimate)))
+        say_written(named(table, plot))
 
 
 def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None, json: bool) -> None:
@@ -171,11 +167,13 @@ def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None,
         save(Path(table), _csv(columns))
     if json:
         asked = {"level": top.level, "interval": top.kind, "simultaneous": True, "places": top.rank_limits}
-        emit_json(estimate_document(top.estimate, top.limits, drawn, asked, top))
+        document = estimate_document(top.estimate, top.limits, drawn, asked, top)
+        emit_json({**document, "output": named(table, plot)})
     elif table == STANDARD:
         typer.echo(_csv(columns).encode(), nl=False)
     else:
         typer.echo(top.summary().encode())
+        say_written(named(table, plot))
 
 
 def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:

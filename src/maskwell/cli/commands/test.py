@@ -8,7 +8,7 @@ import typer
 
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said, said_lines
-from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -67,11 +67,17 @@ def hypothesis(
     if not least <= len(reports) <= most:
         wanted = {"independence": "two files (or one of a product design)", "fit": "one file", "groups": "two or more"}
         raise CommandError(f"test {question.value} takes {wanted[question.value]}; got {len(reports)}.")
-    files = [Reports.read(path) for path in reports]
-    result = _run(question, files, reports, method, permutations, seed)
+    with progress("testing"):
+        files = [Reports.read(path) for path in reports]
+        result = _run(question, files, reports, method, permutations, seed)
     if json:
         drawn = sorted({file.randomness for file in files})
-        about = {"question": question.value, "files": [path.name for path in reports], "randomness": drawn}
+        about = {
+            "question": question.value,
+            "files": [path.name for path in reports],
+            "randomness": drawn,
+            "n": [len(file) for file in files],
+        }
         emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
