@@ -95,7 +95,7 @@ def risk(
 
         save(html, risk_page(report))
     if json:
-        emit_json({**figures, "output": named(html)})
+        emit_json({"n": figures.pop("records"), **figures, "output": named(html)})
     else:
         typer.echo(said_lines(summary_lines(report), options_of(risk)))
         say_written(named(html))

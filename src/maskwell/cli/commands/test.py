@@ -9,6 +9,7 @@ import typer
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
+from maskwell.designs.storage import about
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -72,13 +73,14 @@ def hypothesis(
         result = _run(question, files, reports, method, permutations, seed)
     if json:
         drawn = sorted({file.randomness for file in files})
-        about = {
+        said_of = {
             "question": question.value,
             "files": [path.name for path in reports],
             "randomness": drawn,
             "n": [len(file) for file in files],
+            "designs": [about(file.design) for file in files],
         }
-        emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
+        emit_json({**said_of, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
     typer.echo(_verdict(question, result.p_value))

@@ -53,6 +53,7 @@ def as_json(
         figures = _planned_figures(release)
     elif isinstance(release, Release):
         figures["uniques"] = dict(zip(("before", "after"), _counts(release), strict=True))
+    figures.pop("records", None)  # which is n
     added = [release.added_variance(of) for of in _tables(outcome, tables)]
     return {
         "method": outcome.plan.method,
