@@ -51,8 +51,8 @@ def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
             c = _away_from_zero(1 + term / c)
             step = d * c
             found = np.where(done, found, found * step)
-        # What has come to rest stays: further on, rounding alone would move it.
-        done |= np.abs(step - 1) < _ACCURATE
+        # What has come to rest stays: further on, rounding alone would move it. What is no number never does.
+        done |= ~(np.abs(step - 1) >= _ACCURATE)
     return found
 
 
@@ -88,6 +88,17 @@ def beta_quantile(a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Any:
         if np.all(there):
             return x
     return x
+
+
+def binomial_cdf(count: float, n: float, chance: float) -> float:
+    """The chance of at most ``count`` successes in n trials.
+
+    >>> round(binomial_cdf(2, 4, 0.5), 4), binomial_cdf(4, 4, 0.5)
+    (0.6875, 1.0)
+    """
+    if count >= n or count < 0:
+        return float(count >= n)
+    return float(beta_cdf(n - count, count + 1, 1 - chance, chance))
 
 
 def t_cdf(df: ArrayLike, t: ArrayLike) -> Any:

@@ -54,10 +54,12 @@ class EmpiricalAudit(Result):
 
     @property
     def flagged(self) -> bool:
+        """Whether the draws prove that the claim does not hold."""
         return self.claimed is not None and self.epsilon_lower > self.claimed
 
     @property
     def false_alarm(self) -> float:
+        """The chance that a sampler which keeps its claim is flagged all the same."""
         return 1 - self.confidence
 
     def _title(self) -> str:

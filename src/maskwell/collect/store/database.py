@@ -15,7 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from maskwell.collect.store.migrations import migrate
-from maskwell.collect.store.tables import days, service, submissions, surveys, tallies
+from maskwell.collect.store.tables import days, invitations, service, submissions, surveys, tallies
 from maskwell.errors import MaskwellError
 
 # Any number will do, as long as every service that writes to a PostgreSQL database asks for the same one.
@@ -157,6 +157,12 @@ class Database:
         """How many submissions there are in all."""
         with self.engine.connect() as connection:
             return int(connection.execute(select(func.coalesce(func.sum(surveys.c.received), 0))).scalar_one())
+
+    def invited(self, survey: str) -> int:
+        """How many invitations a survey has."""
+        query = select(func.count()).select_from(invitations).where(invitations.c.survey == survey)
+        with self.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def received(self) -> dict[str, int]:
         """How many submissions each survey has."""

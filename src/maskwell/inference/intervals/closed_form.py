@@ -58,16 +58,22 @@ def wald(estimate: Estimate, level: float) -> Matrix:
 
 def _wilson(estimate: LinearEstimate, level: float) -> Matrix:
     p = estimate.proportions
+    intercept, slope, worth = variance_lines(estimate)
+    t = normal_quantile(level) ** 2 / worth
+    centre = p + t * slope / 2
+    root = np.sqrt(np.maximum(centre**2 - (1 + t) * (p**2 - t * intercept), 0.0))
+    return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
+
+
+def variance_lines(estimate: LinearEstimate) -> tuple[Vector, Vector, Vector]:
+    """The variance of each entry, were its share p: ``(intercept + slope p - p^2) / worth``."""
+    p = estimate.proportions
     intercept, slope = estimate.scores.variance_lines(p)
     # How many unweighted reports would give the variance that was found; n itself if there are no weights.
     found = estimate.variances
     model = intercept + slope * p - p**2
     known = (estimate.tally.squares is not None) & (found > 0) & (model > 0)
-    worth = np.where(known, model / np.where(known, found, 1), estimate.effective_n)
-    t = normal_quantile(level) ** 2 / worth
-    centre = p + t * slope / 2
-    root = np.sqrt(np.maximum(centre**2 - (1 + t) * (p**2 - t * intercept), 0.0))
-    return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
+    return intercept, slope, np.where(known, model / np.where(known, found, 1), estimate.effective_n)
 
 
 def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:

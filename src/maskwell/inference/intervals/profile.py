@@ -30,7 +30,7 @@ _SHARE_TOLERANCE = 1e-9
 
 def profile_limits(estimate: LikelihoodEstimate, level: float) -> Matrix:
     """Lower and upper limits by category."""
-    sample, errors = estimate.sample, estimate.standard_errors
+    sample, errors = estimate.distinct, estimate.standard_errors
     quantile = normal_quantile(level)
     limits = np.empty((estimate.design.k, 2))
     for j in range(estimate.design.k):

@@ -8,9 +8,11 @@ the place of ``A``, which is sharper and needs many more clusters than categorie
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
@@ -41,21 +43,42 @@ def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott"
     right = (y.of.values - y.value)[:, :-1] * x.domain[:, None]
     products = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
     residual = weights @ products / total
-    influence = (products - residual) * (x.domain / total)[:, None]
-    spread = _covariance(sample, influence, products)
+    off = np.where(x.domain[:, None], products - residual, 0.0)
+    # The product of centred scores is unbiased for that of centred truths, whose square is one of the two joint cells.
+    spread = covariance_of_mean(sample, off, x.domain, lambda a: _masked_products(x, y, off, residual, a))
     n = int(x.domain.sum())
     plain = np.kron(_simple(x)[:-1, :-1], _simple(y)[:-1, :-1]) / n
-    return _compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
+    return compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
 
 
-def _covariance(sample: Sample, influence: Matrix, values: Matrix) -> Matrix:
+def _masked_products(x: Mean, y: Mean, off: Matrix, residual: Vector, weights: Vector) -> Matrix:
+    """What masking adds to the weighted sum over records of products of centred scores of two variables."""
+    joint = (x.of.values * weights[:, None]).T @ y.of.values  # weighted counts of true pairs, without bias
+    one, other = (np.eye(len(side.value))[:, :-1] - side.value[:-1] for side in (x, y))
+    truths = np.einsum("sa,tb->stab", one, other).reshape(*joint.shape, -1) - residual
+    both: Matrix = (off * weights[:, None]).T @ off
+    known: Matrix = np.einsum("st,stc,std->cd", joint, truths, truths)
+    return both - known
+
+
+def covariance_of_mean(
+    sample: Sample, values: Matrix, used: NDArray[np.bool_], masked: Callable[[Vector], Matrix]
+) -> Matrix:
+    """The covariance of the weighted mean over a domain of values whose mean is 0, or which are 0 outside of it.
+
+    ``masked`` gives the sum over records of a weight times the part of the covariance that masking adds.
+    """
+    total = float(np.where(used, sample.weights, 0.0).sum())
     if sample.replicates is not None:
-        weights = sample.replicates.weights
+        weights = sample.replicates.weights * used[:, None]
         again = (weights.T @ values) / weights.sum(axis=0)[:, None]
-        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values / sample.weights.sum())
+        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values / total)
         return np.asarray(rows.T @ rows)
-    rows, _ = sample.spread(influence)
-    return np.asarray(rows.T @ rows)
+    rows, lacking = sample.spread(values / total)
+    found: Matrix = rows.T @ rows
+    if (lacking * used).any():
+        found = found + masked(np.where(used, lacking * (sample.weights / total) ** 2, 0.0))
+    return found
 
 
 def sampled_homogeneity(
@@ -72,7 +95,7 @@ def sampled_homogeneity(
     one = _simple(pooled)[:-1, :-1]
     sizes = np.array([int(mean.domain.sum()) for mean in means])
     plain = np.kron(np.diag(1 / sizes[:-1]) + 1 / sizes[-1], one)
-    return _compared("homogeneity", off, plain, spread, sample.degrees_of_freedom, method)
+    return compared("homogeneity", off, plain, spread, sample.degrees_of_freedom, method)
 
 
 def _lacking(means: list[Mean]) -> Matrix:
@@ -93,7 +116,8 @@ def _simple(mean: Mean) -> Matrix:
     return found
 
 
-def _compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
+def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
+    """Differences ``off`` with covariance ``spread``, and ``plain`` in a simple random sample, beside zero."""
     from maskwell.numerics.beta import f_tail
 
     if method not in ("rao-scott", "wald"):

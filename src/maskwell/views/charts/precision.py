@@ -33,7 +33,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
         for name, of in (("masked", design), ("asked directly", unmasked))
         for count in counts
     ]
-    x = alt.X("n:Q", title="respondents", scale=alt.Scale(type="log", nice=False), axis=_count_axis(low, high))
+    x = alt.X("n:Q", title="respondents", scale=alt.Scale(type="log", nice=False), axis=count_axis(low, high))
     margins = [row["margin"] for row in rows]
     vertical = Log(min(margins) / 1.3, max(margins) * 1.3, _HEIGHT)
     y = alt.Y(
@@ -72,7 +72,8 @@ def _beside(row: dict[str, Any], text: str, x: Any, y: Any, **look: Any) -> Any:
     return mark.mark_text(align=align, dx=away, dy=-away, fontSize=12, **look).encode(x=x, y=y, text="text:N")
 
 
-def _count_axis(low: float, high: float) -> Any:
+def count_axis(low: float, high: float) -> Any:
+    """An axis of numbers of people with a mark at each power of ten."""
     from maskwell.views.charts.altair_extra import alt
 
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

@@ -25,7 +25,7 @@ def proof_chart(audit: IdentificationAudit) -> Any:
     """The chance that a match is right by the number of records found, for the riskiest blocks, against the limit."""
     from maskwell.views.charts.altair_extra import alt
 
-    rows = [row for block in riskiest(audit, _MOST_BLOCKS) for row in _risk_rows(block, audit)]
+    rows = [row for block in riskiest(audit, _MOST_BLOCKS) for row in _risk_rows(block)]
     x = alt.X("matches:O", title="released records found with a person's true keys", axis=alt.Axis(labelAngle=0))
     y = alt.Y(
         "risk:Q",
@@ -62,14 +62,14 @@ def riskiest(audit: IdentificationAudit, most: int) -> list[tuple[int, BlockAudi
     return list(seen.values())[:most]
 
 
-def _risk_rows(item: tuple[int, BlockAudit], audit: IdentificationAudit) -> list[dict[str, Any]]:
+def _risk_rows(item: tuple[int, BlockAudit]) -> list[dict[str, Any]]:
     i, block = item
     return [
         {
             "block": f"block {i}: {block.cells} cells",
             "keys held by": f"{size} record{'s' * (size > 1)} in truth",
             "matches": a,
-            "risk": float(match_risk(block.sizes, audit.theta, size, a)),
+            "risk": float(match_risk(block.sizes, block.theta, size, a)),
         }
         for size in block.sizes
         for a in range(1, min(_MOST_MATCHES, block.records) + 1)
