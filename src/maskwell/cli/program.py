@@ -46,7 +46,7 @@ _WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
 
 # Plain help: square brackets and quotes in the examples must come out as they are.
-app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def _show_version(wanted: bool) -> None:
