@@ -32,11 +32,16 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.inference.compliance.behaviours import Behaviour
+from maskwell.inference.compliance.bounds import ComplianceBounds, compliance_bounds
+from maskwell.inference.compliance.fit import Compliance, compliance
+from maskwell.inference.items.correlations import correlations
+from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms
 from maskwell.inference.regression.fit import regress
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.quotients import compare_groups, ratio
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.totals import ratio
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
@@ -66,8 +71,16 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",
+    "Behaviour",
+    "Compliance",
+    "ComplianceBounds",
+    "compliance",
+    "compliance_bounds",
     "Sample",
+    "compare_groups",
     "ratio",
+    "correlations",
+    "sum_score",
     "Regression",
     "arms",
     "regress",
