@@ -32,6 +32,8 @@ autodoc_default_options = {
     "inherited-members": "Exception, object, tuple, str, dict",
     "member-order": "bysource",
 }
+# Names of the reference in every page's navigation would double the time of a build.
+toc_object_entries = False
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
