@@ -58,7 +58,7 @@ system:
 
 .venv/.ready: .venv/.created pyproject.toml constraints.txt
 	@echo "Setting up .venv (once, a minute or two) ..."
-	@.venv/bin/python $(PIP_INSTALL) --editable '.[collect]'
+	@.venv/bin/python $(PIP_INSTALL) --editable '.[collect,stata-spss]'
 	@touch $@
 
 .venv/.ready-dev: .venv/.created pyproject.toml constraints.txt

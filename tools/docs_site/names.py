@@ -12,7 +12,10 @@ from typing import Any
 import maskwell
 from maskwell.designs import Design
 
-MODULES = ("designs", "planning", "risk", "release", "rounds", "engines", "microdata", "collect")
+MODULES = (
+    *("designs", "planning", "risk", "release", "rounds", "engines", "microdata"),
+    *("questionnaires", "handover", "collect"),
+)
 _CONSTANTS = {
     "maskwell.designs.DESIGNS": "Every named design by its name: the function, its sources, and example parameters.",
     "maskwell.microdata.READABLE": "The endings of the names of files that can be read.",

@@ -12,6 +12,7 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
+from maskwell.inference.alternatives import quantile
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
 from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families import Family
@@ -19,7 +20,6 @@ from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import Solution
 from maskwell.inference.regression.summary import summary_lines
-from maskwell.inference.sample.estimates import t_quantile
 from maskwell.inference.sample.sample import Sample
 from maskwell.plain_text import among, visible_lines
 from maskwell.results.result import Result
@@ -82,11 +82,11 @@ class Regression(Result):
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
-        from scipy.special import stdtr
+        from maskwell.numerics.beta import t_cdf
 
         if np.isinf(self.degrees_of_freedom):
             return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
-        return self._series([2 * float(stdtr(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
+        return self._series([2 * float(t_cdf(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""
@@ -102,7 +102,7 @@ class Regression(Result):
 
     def interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper Wald limits of the coefficients."""
-        margin = t_quantile(level, min(self.degrees_of_freedom, 1e9)) * np.sqrt(np.diagonal(self.covariance))
+        margin = quantile(level, self.degrees_of_freedom) * np.sqrt(np.diagonal(self.covariance))
         return np.column_stack([self.estimates - margin, self.estimates + margin])
 
     @property
