@@ -19,6 +19,9 @@ exclude_patterns = ["node_modules"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
+# Two dashes are the beginning of an option.
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"Maskwell {version}"
 html_static_path = ["_static"]
