@@ -54,7 +54,7 @@ def test_secure_masking_differs_from_run_to_run(run: Run, files: Path) -> None:
 
 
 def test_a_keyed_report_depends_on_the_record_alone(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keyed = ["-c", "colour", "-d", "design.json", "--key-file", "key", "--id-column", "id", "--survey", "s"]
+    keyed = ["-c", "colour", "-d", "design.json", "--key-file", "key", "--ids", "id", "--survey", "s"]
     assert run("mask", "answers.parquet", *keyed, "-o", "typed.parquet").code == 0
     lines = (files / "answers.csv").read_text().splitlines()
     (files / "reversed.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
@@ -146,27 +146,27 @@ def test_csv_blocks_are_cut_between_rows(cells: list[tuple[str, str]], block: in
         ("colour\nred\n", ["--encoding", "klingon"], ["klingon"]),
         ("colour\nred\n", ["--delimiter", "::"], ["--delimiter"]),
         ("colour\nred\n", ["--seed", -1], ["seed"]),
-        ("colour\nred\n", ["--key-file", "key"], ["--id-column"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id"], ["--survey"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id", "--survey", "a/b"], ["slash"]),
+        ("colour\nred\n", ["--key-file", "key"], ["--ids"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id"], ["--survey"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id", "--survey", "a/b"], ["slash"]),
         ("colour\nred\n", ["--survey", ""], ["--survey"]),
-        ("colour\nred\n", ["--key-file", "nokey", "--id-column", "colour", "--survey", "s"], ["nokey"]),
-        ("colour,id\nred,1\n", ["--key-file", "design.json", "--id-column", "no", "--survey", "s"], ["'no'"]),
-        ("colour,id\nred,1\n", ["--key-file", "short", "--id-column", "id", "--survey", "s"], ["at least 16"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id", "--survey", "s", "--seed", 1], ["seed"]),
+        ("colour\nred\n", ["--key-file", "nokey", "--ids", "colour", "--survey", "s"], ["nokey"]),
+        ("colour,id\nred,1\n", ["--key-file", "design.json", "--ids", "no", "--survey", "s"], ["'no'"]),
+        ("colour,id\nred,1\n", ["--key-file", "short", "--ids", "id", "--survey", "s"], ["at least 16"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id", "--survey", "s", "--seed", 1], ["seed"]),
         (
             f"colour,id\nred,{SECRET}\nblue,{SECRET}\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s"],
             ["unique"],
         ),
         (
             "colour,id\nred,1\nblue,\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s"],
             ["data row 2", "empty"],
         ),
         (
             f"colour,id\nred,{SECRET}\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s", "--integer-ids"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s", "--integer-ids"],
             ["data row 1"],
         ),
     ],
@@ -239,7 +239,7 @@ def test_rows_are_counted_over_batches(run: Run, files: Path, monkeypatch: pytes
         Path("data.csv").write_text("\n".join([*lines[:1234], wrong, *lines[1235:]]))
         assert_refused(run("mask", "data.csv", "-c", "colour", "-d", "design.json", "-o", "o.parquet"), about)
     Path("data.csv").write_text("\n".join([*lines, lines[1]]))
-    keyed = ["--key-file", "key", "--id-column", "id", "--survey", "s", "-o", "o.parquet"]
+    keyed = ["--key-file", "key", "--ids", "id", "--survey", "s", "-o", "o.parquet"]
     for kind in ([], ["--integer-ids"]):
         assert_refused(run("mask", "data.csv", "-c", "colour", "-d", "design.json", *keyed, *kind), "1 of 3,001")
     assert not Path("o.parquet").exists()

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 DESIGN_OPTIONS = [text for name in DESIGNS for text in ("--design", f"{name}={name}.json")]
-KEY_OPTIONS = ["--key-file", "key", "--id-column", "person", "--survey", "health 2026"]
+KEY_OPTIONS = ["--key-file", "key", "--ids", "person", "--survey", "health 2026"]
 KEYED = [*DESIGN_OPTIONS, "--keep", "person,region", *KEY_OPTIONS]
 
 

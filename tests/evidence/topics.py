@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.evidence import (
     bootstrap_coverage,
+    compliance,
     coverage,
     cramers_v,
     exact_coverage,
@@ -55,6 +56,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "release_blocks": release_blocks.run,
     "independence_default": independence_default.run,
     "cramers_v": cramers_v.run,
+    "compliance": compliance.run,
     "forged_files": forged_files.run,
     "spark_failures": spark_failures.run,
     "collect_loop": collect_loop.run,

@@ -3,6 +3,7 @@
 from maskwell.designs.choice import why_taken
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
+from maskwell.planning.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
 from maskwell.planning.dummies import (
     DummyEstimate,
@@ -44,6 +45,8 @@ __all__ = [
     "RegressionPlan",
     "SimulatedRegression",
     "plan_regression",
+    "CompliancePlan",
+    "compliance_groups",
     "Allowance",
     "demand_for",
     "Match",
