@@ -24,6 +24,7 @@ from maskwell.cli.commands.estimate import estimate
 from maskwell.cli.commands.mask import mask
 from maskwell.cli.commands.merge import merge
 from maskwell.cli.commands.plan import plan
+from maskwell.cli.commands.recode import recode
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
@@ -72,7 +73,22 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, tally, merge, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
+for command in (
+    plan,
+    mask,
+    tally,
+    merge,
+    estimate,
+    audit,
+    compare,
+    designs,
+    risk,
+    recode,
+    release,
+    reproduce,
+    demo,
+    serve,
+):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))
 
