@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, engines, microdata, planning, release, risk, rounds
+from maskwell import collect, designs, engines, handover, microdata, planning, questionnaires, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -32,11 +32,13 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.inference.items.correlations import correlations
+from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms
 from maskwell.inference.regression.fit import regress
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.quotients import compare_groups, ratio
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.totals import ratio
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
@@ -67,7 +69,10 @@ __all__ = [
     "homogeneity_test",
     "independence_test",
     "Sample",
+    "compare_groups",
     "ratio",
+    "correlations",
+    "sum_score",
     "Regression",
     "arms",
     "regress",
@@ -83,7 +88,9 @@ __all__ = [
     "planning",
     "collect",
     "engines",
+    "handover",
     "microdata",
+    "questionnaires",
     "release",
     "risk",
     "rounds",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maskwell.reports.randomness import EXTERNAL, is_external
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def heading(estimate: Estimate) -> list[str]:
 
 
 def _simulated(estimate: Estimate) -> list[str]:
+    if is_external(estimate.tally.randomness):
+        some = "" if estimate.tally.randomness == EXTERNAL else f" in part ({estimate.tally.randomness})"
+        return [f"drawn     elsewhere{some}: that people followed the design is assumed, not seen"]
     if not estimate.tally.simulated:
         return []
     some = "" if estimate.tally.randomness == "seeded" else f" in part ({estimate.tally.randomness})"

@@ -24,8 +24,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
+from maskwell.numerics.saddle import log_gamma
 from maskwell.release.identification.all_counts import AllCounts, audit_all_counts
 from maskwell.release.identification.chances import in_digits
 from maskwell.results.numbers import figure
@@ -73,7 +73,7 @@ def near_risk(sizes: Mapping[int, int], theta: float, limit: Fraction) -> float:
 def _chances(n: int, chance: float, degree: int) -> Floats:
     """The binomial chances of 0 .. degree out of n."""
     w = np.arange(min(n, degree) + 1)
-    ways = math.lgamma(n + 1) - gammaln(w + 1) - gammaln(n - w + 1)
+    ways = math.lgamma(n + 1) - log_gamma(w + 1) - log_gamma(n - w + 1)
     return np.asarray(np.exp(ways + w * math.log(chance) + (n - w) * math.log1p(-chance)))
 
 
