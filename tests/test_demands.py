@@ -304,7 +304,7 @@ def test_the_bound_is_below_the_ratio_everywhere(weights, gammas):
         (lambda: LDP(math.nan), "epsilon"),
         (lambda: LDP(math.inf), "epsilon"),
         (lambda: LDP(1e9), "epsilon"),
-        (lambda: LDP("1"), "epsilon"),
+        (lambda: LDP("one"), "epsilon"),
         (lambda: LDP(True), "epsilon"),
         (lambda: BetaFactor(1), "beta > 1"),
         (lambda: BetaFactor(math.inf), "beta"),

@@ -78,6 +78,12 @@ def change() -> Any:
     return rounds.change(first, second, same_people=False)
 
 
+@cache
+def asked_twice() -> list[mw.Tally]:
+    designs = [D.forced_response([HOSTILE, "no"], yes_prob=p, no_prob=0) for p in ("1/6", "5/6")]
+    return [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([320, 680], [780, 220]), strict=True)]
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "Design": lambda: DESIGN,
     "Reports": reports,
@@ -99,6 +105,15 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Regression": regression,
     "Effects": lambda: regression().marginal_effects(),
     "Change": change,
+    "Compliance": lambda: mw.compliance(asked_twice(), {"always no": "no"}),
+    "ComplianceBounds": lambda: mw.compliance_bounds(asked_twice()[0], {"any": "random"}, points=3),
+    "CompliancePlan": lambda: mw.planning.compliance_groups(
+        [tally.design for tally in asked_twice()],
+        {"always no": "no"},
+        proportions=[0.2, 0.8],
+        shares={"always no": 0.1},
+        n=500,
+    ),
     "Audit": lambda: mw.audit(DESIGN),
     "EmpiricalAudit": lambda: mw.audit_sampler(DESIGN, n=20_000, seed=1),
     "Codebook": lambda: mw.codebook(DESIGN, HOSTILE),

@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, engines, microdata, planning, release, risk, rounds
+from maskwell import collect, designs, engines, handover, microdata, planning, questionnaires, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -32,6 +32,9 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.inference.compliance.behaviours import Behaviour
+from maskwell.inference.compliance.bounds import ComplianceBounds, compliance_bounds
+from maskwell.inference.compliance.fit import Compliance, compliance
 from maskwell.inference.items.correlations import correlations
 from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms
@@ -68,6 +71,11 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",
+    "Behaviour",
+    "Compliance",
+    "ComplianceBounds",
+    "compliance",
+    "compliance_bounds",
     "Sample",
     "compare_groups",
     "ratio",
@@ -88,7 +96,9 @@ __all__ = [
     "planning",
     "collect",
     "engines",
+    "handover",
     "microdata",
+    "questionnaires",
     "release",
     "risk",
     "rounds",

@@ -63,6 +63,15 @@ def written_fraction(text: object, name: str, error: type[MaskwellError] = Maskw
         raise error(f"{name} must be a number, or a fraction as text such as '1/3'; got {text!r}.") from None
 
 
+def given_fraction(value: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
+    """The exact value of a number, or of a fraction that a person wrote as text.
+
+    >>> given_fraction("1/6", "yes_prob"), given_fraction(0.5, "yes_prob")
+    (Fraction(1, 6), Fraction(1, 2))
+    """
+    return (written_fraction if isinstance(value, str) else fraction)(value, name, error)
+
+
 def stored_fraction(text: object, name: str, error: type[MaskwellError] = MaskwellError) -> Fraction:
     """The fraction that ``str`` of it wrote, and no other spelling of it."""
     if not isinstance(text, str) or len(text) > 2 * _MOST_DIGITS or not _STORED.fullmatch(text):

@@ -218,6 +218,32 @@ def test_only_the_owner_invites(invited: Survey) -> None:
         assert answer.status_code in (401, 403)
 
 
+def test_invitations_are_made_and_downloaded_in_the_studio(invited: Survey, service: Server) -> None:
+    page = f"{service.url}/studio/surveys/{invited.id}/invitations"
+    with httpx.Client(follow_redirects=True, timeout=60) as owner:
+        assert owner.post(page, data={"count": "3"}).status_code == 401
+        owner.post(f"{service.url}/api/session", json={"token": invited.owner_token}).raise_for_status()
+        shown = owner.get(page).text
+        assert "0 have been made so far" in shown
+        assert "What can be linked, and what cannot" in shown
+        made = owner.post(page, data={"count": "3"})
+        assert made.headers["content-disposition"].startswith("attachment")
+        head, *addresses = made.text.splitlines()
+        assert head == "invitation"
+        assert len(set(addresses)) == 3
+        assert "3 have been made so far" in owner.get(page).text
+        for wrong in ("", "0", "-1", "1.5", "10001", "9" * 10):
+            assert owner.post(page, data={"count": wrong}).status_code == 422
+        # A survey that is open to everybody has none, and does not offer any.
+        other = published(service)
+        owner.post(f"{service.url}/api/session", json={"token": other.owner_token}).raise_for_status()
+        for survey, offered in ((invited, True), (other, False)):
+            watch = owner.get(f"{service.url}/studio/surveys/{survey.id}").text
+            assert (f"{survey.id}/invitations" in watch) is offered
+        assert owner.post(page.replace(invited.id, other.id), data={"count": "1"}).status_code == 409
+    assert spend(invited, redeemed(invited, addresses[1])).status_code == 201
+
+
 # Nothing that is stored says in which order invitations were redeemed.
 
 

@@ -24,15 +24,20 @@ from maskwell.cli.commands.estimate import estimate
 from maskwell.cli.commands.mask import mask
 from maskwell.cli.commands.merge import merge
 from maskwell.cli.commands.plan import plan
+from maskwell.cli.commands.recode import recode
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
+from maskwell.cli.commands.surveys.compliance import compliance
+from maskwell.cli.commands.surveys.reports import reports
 from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
+from maskwell.cli.surveys.handover import handover
+from maskwell.cli.surveys.questionnaire import questionnaire
 from maskwell.errors import MaskwellError, SimulationWarning
 
 # What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.
@@ -42,7 +47,7 @@ _WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
 
 # Plain help: square brackets and quotes in the examples must come out as they are.
-app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def _show_version(wanted: bool) -> None:
@@ -72,7 +77,10 @@ def _front_door(
         typer.echo(context.get_help())
 
 
-for command in (plan, mask, tally, merge, estimate, audit, compare, designs, risk, release, reproduce, demo, serve):
+for command in (
+    *(plan, questionnaire, mask, reports, tally, merge, estimate, compliance, audit, compare, designs, handover),
+    *(risk, recode, release, reproduce, demo, serve),
+):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))
 

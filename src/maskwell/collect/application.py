@@ -16,7 +16,7 @@ from maskwell.collect.http import api, inviting, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
 from maskwell.collect.http.described import describe
 from maskwell.collect.http.documentation import routes as documentation
-from maskwell.collect.http.errors import answer_errors
+from maskwell.collect.http.errors import answer_errors, note_mistake
 from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.http.middleware import EveryRequest
 from maskwell.collect.http.submitting import Submitting
@@ -91,4 +91,6 @@ async def _follow(tallies: Tallies) -> None:
             await run_in_threadpool(tallies.catch_up)
         except (SQLAlchemyError, StoreError, NotStored):
             pass  # The database is away; what was not counted is counted when it is back.
+        except Exception as error:
+            note_mistake(error)
         await asyncio.sleep(1)

@@ -21,7 +21,7 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from maskwell.errors import DemandError
-from maskwell.exact import exp_above, exp_below, float_below, fraction
+from maskwell.exact import exp_above, exp_below, float_below, given_fraction
 
 Number: TypeAlias = int | float | Fraction
 
@@ -77,7 +77,7 @@ def _settle(demand: Demand, name: str) -> Fraction:
     """Keep a parameter as a plain int, float or Fraction, and return its exact value."""
     value = getattr(demand, name)
     value = value.item() if isinstance(value, np.generic) else value
-    exact = fraction(value, f"{type(demand).__name__}: {name}", DemandError)
+    exact = given_fraction(value, f"{type(demand).__name__}: {name}", DemandError)
     object.__setattr__(demand, name, value if isinstance(value, int | float) else exact)
     return exact
 

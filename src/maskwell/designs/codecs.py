@@ -93,6 +93,11 @@ class Codec:
         """The packed reports of each variable."""
         return [packed]
 
+    def join(self, packed: Sequence[Packed]) -> Packed:
+        """Joint reports from one column of packed reports per variable."""
+        (alone,) = packed
+        return alone
+
 
 @dataclass(frozen=True, eq=False)
 class SetCodec(Codec):

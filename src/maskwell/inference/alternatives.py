@@ -11,6 +11,8 @@ from typing import Any, Literal, get_args
 
 from maskwell.errors import EstimationError
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.numerics.beta import t_cdf, t_quantile
+from maskwell.numerics.normal import normal_cdf
 
 Alternative = Literal["two-sided", "less", "greater"]
 _REACH = {"two-sided": "different from", "less": "less than", "greater": "greater than"}
@@ -41,10 +43,8 @@ def quantile(level: float, df: float = math.inf) -> float:
     """
     if math.isinf(df):
         return normal_quantile(level)
-    from scipy.special import stdtrit
-
     normal_quantile(level)  # refuses a level outside (0, 1)
-    return float(stdtrit(max(df, 1.0), 0.5 + level / 2))
+    return t_quantile(max(df, 1.0), 0.5 + level / 2)
 
 
 def both_sides(level: float, alternative: Alternative) -> float:
@@ -81,10 +81,9 @@ def p_value(z: float, df: float = math.inf, alternative: Alternative = "two-side
     >>> round(p_value(1.6449, alternative="greater"), 4), round(p_value(1.6449), 4)
     (0.05, 0.1)
     """
-    from scipy.special import ndtr, stdtr
 
     def below(x: float) -> float:
-        return float(ndtr(x) if math.isinf(df) else stdtr(max(df, 1.0), x))
+        return float(normal_cdf(x) if math.isinf(df) else t_cdf(max(df, 1.0), x))
 
     if checked(alternative) == "two-sided":
         return min(2 * below(-abs(z)), 1.0)

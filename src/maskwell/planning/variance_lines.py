@@ -13,7 +13,7 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import DesignError
-from maskwell.exact import fraction
+from maskwell.exact import fraction, given_fraction
 from maskwell.limits import MOST_RESPONDENTS
 
 _MOST_CATEGORIES = 2000
@@ -76,7 +76,7 @@ def respondents(n: Any) -> int:
 
 def share(value: Any, name: str) -> float:
     """A share of a population, from 0 to 1."""
-    exact = fraction(value, name, DesignError)
+    exact = given_fraction(value, name, DesignError)
     if not 0 <= exact <= 1:
         raise DesignError(f"{name} must be a share from 0 to 1; got {value}.")
     return float(exact)
@@ -84,7 +84,7 @@ def share(value: Any, name: str) -> float:
 
 def margin(value: Any, name: str) -> float:
     """A distance between shares, above 0 and below 1."""
-    exact = fraction(value, name, DesignError)
+    exact = given_fraction(value, name, DesignError)
     if not 0 < exact < 1:
         raise DesignError(f"{name} must lie between 0 and 1; got {value}. Write 0.05 for five percentage points.")
     return float(exact)

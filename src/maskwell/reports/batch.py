@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Batch:
     """Packed reports: category or row codes, or bit masks (bit j of a row, lowest first, is category j).
 
-    ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed" or, for
-    simulations only, "seeded"; of reports from several sources it names all, such as "secure and seeded".
+    ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed", "external"
+    (elsewhere, by a die or another program) or, for simulations only, "seeded"; of reports from several sources it
+    names all, such as "secure and seeded".
     ``question`` is what was asked, where ``mask`` was told.
     """
 

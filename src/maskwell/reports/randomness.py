@@ -8,7 +8,8 @@ from typing import Any
 
 from maskwell.errors import ReportError, SimulationWarning
 
-_KINDS = {"secure", "keyed", "seeded", "unknown"}
+EXTERNAL = "external"
+_KINDS = {"secure", "keyed", "seeded", EXTERNAL, "unknown"}
 AND = " and "
 
 
@@ -29,6 +30,11 @@ def joined_randomness(parts: Iterable[tuple[str, float]]) -> str:
             stacklevel=3,
         )
     return AND.join(sorted(kinds))
+
+
+def is_external(randomness: str) -> bool:
+    """Whether some of the reports were drawn elsewhere, by a die or another program."""
+    return EXTERNAL in randomness.split(AND)
 
 
 def is_simulated(randomness: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +13,60 @@ from maskwell.designs.storage import about
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
+from maskwell.reports.drawn_elsewhere import read_reports_of
 from maskwell.reports.files import read_reports, to_table, write_reports
-from maskwell.reports.randomness import joined_randomness
+from maskwell.reports.randomness import EXTERNAL, joined_randomness
 from maskwell.reports.tally import Tally
 from maskwell.results.blocks import Part, Table, Text
 from maskwell.results.result import Result
 from maskwell.tables.labels import report_text
+from maskwell.tables.matching import Missing, check_missing
+
+if TYPE_CHECKING:
+    from maskwell.designs.base import Design
 
 _FIRST = 5
 
 
 class Reports(Result, Batch):
     """Many masked answers. What they are made of stands in :class:`~maskwell.reports.batch.Batch`."""
+
+    @staticmethod
+    def of(
+        design: Design,
+        values: Any,
+        missing: Missing = "refuse",
+        *,
+        separator: str | None = None,
+        question: str | None = None,
+    ) -> Reports:
+        """Reports that were drawn elsewhere, by a die, a spinner, a form or another program, checked one by one.
+
+        ``values`` is a column of any library. It holds the labels of reports (``design.report_labels()``): for a
+        yes/no question "yes" and "no", for ``crosswise`` "same" and "different", for ``kuk`` the number of red cards.
+        Reports that are sets of categories are lists, or text: a 0 or 1 for each category, or labels with
+        ``separator`` between them. For a product it is a table with a column for each variable. A missing value is an
+        error unless ``missing="keep"``. ``randomness`` is "external": how these reports were drawn was not seen.
+
+        >>> from maskwell import designs
+        >>> die = designs.forced_response(yes_prob="1/6", no_prob="1/6")
+        >>> Reports.of(die, ["yes", "no", "no", None], missing="keep").decode()
+        ['yes', 'no', 'no', None]
+        >>> Reports.of(die, ["yes", "maybe"])
+        Traceback (most recent call last):
+        ...
+        maskwell.errors.ReportError: values hold something that forced_response cannot produce in 1 of 2 rows, first \
+in row 1; its reports are 'yes', 'no'.
+        """
+        found = read_reports_of(design, values, separator)
+        check_missing(missing)
+        if found.absent.any() and missing == "refuse":
+            raise DataError(
+                f"values are missing in {int(found.absent.sum()):,} of {len(found.absent):,} rows, first in row "
+                f'{int(np.argmax(found.absent)):,}; pass missing="keep" to leave those reports empty.',
+                parameter="values",
+            )
+        return Reports(design, found.packed, found.absent if found.absent.any() else None, EXTERNAL, question)
 
     def decode(self) -> list[Any]:
         """Each report as its label, as a frozenset of labels, or None where there is no report."""
@@ -136,9 +178,13 @@ def _checked_weights(weights: Any, n: int) -> Vector | None:
         checked = np.asarray(weights, float)
     except (TypeError, ValueError):
         raise DataError(f"weights must be {n} numbers, one per report.", parameter="weights") from None
-    if checked.shape != (n,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
+    if checked.shape != (n,):
+        got = " by ".join(map(str, checked.shape)) or "a single one"
+        raise DataError(f"weights must be {n} numbers, one per report; got {got}.", parameter="weights")
+    infinite, negative = int((~np.isfinite(checked)).sum()), int((checked < 0).sum())
+    why = f"{infinite:,} are missing or infinite" if infinite else f"{negative:,} are negative" if negative else ""
+    if why or not checked.any():
         raise DataError(
-            f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}.",
-            parameter="weights",
+            f"weights must be finite numbers >= 0, not all zero; {why or 'all are zero'}.", parameter="weights"
         )
     return checked

@@ -36,7 +36,7 @@ class ReportTexts:
     def __init__(self, design: Design) -> None:
         self.design = design
         self._empty = design.sampler.empty(0)
-        self._labels = _labels(design) if self._empty.ndim == 1 else None
+        self._labels = spelled_labels(design) if self._empty.ndim == 1 else None
         self._sets = design.codec.bit_masks
 
     @property
@@ -86,7 +86,7 @@ class ReportTexts:
         return packed, pa.array((digits == 255).any(axis=1))
 
 
-def _labels(design: Design) -> list[str]:
+def spelled_labels(design: Design) -> list[str]:
     """The text of every report of a design that stores reports as codes, no two alike."""
 
     def text(label: object) -> str:

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.numerics.compiled import say_if_slow
 from maskwell.sampling.entropy import Codes, Stream, Words
 from maskwell.sampling.threads import in_threads, worker_count
 
 TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
+_SLOW_ABOVE = 50_000  # records that take seconds where nothing is compiled
 _LISTED_A_RECORD = 8  # hyperplanes worth listing for a record of a chunk: drawing one from the list is so much cheaper
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
@@ -290,6 +292,8 @@ class HyperplaneSampler:
 
 def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
     """Reports of ``n`` records; ``truth_of(start, stop)`` gives their category codes."""
+    if n > _SLOW_ABOVE:
+        say_if_slow("masking many records")
     out = sampler.empty(n)
     chunk = max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
 

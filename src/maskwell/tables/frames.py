@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from maskwell.errors import DataError
 from maskwell.microdata.model import Microdata
 from maskwell.plain_text import among
@@ -62,6 +64,25 @@ def native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     wanted = frame.select(*names)
     eager = wanted.collect() if isinstance(wanted, nw.LazyFrame) else wanted
     return {name: eager[name].to_native() for name in names}
+
+
+def columns_of_variables(table: Any, names: Sequence[str]) -> list[Any]:
+    """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""
+    d = len(names)
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2 or table.shape[1] != d:
+            raise DataError(
+                f"values must be an n x {d} array, a column per variable; got shape {table.shape}.", parameter="values"
+            )
+        return [table[:, i] for i in range(d)]
+    if isinstance(table, (list, tuple)):
+        if not all(isinstance(row, (list, tuple)) and len(row) == d for row in table):
+            raise DataError(
+                f"a list must hold rows of {d} values, one per variable (None for a missing value); "
+                "pass columns as a mapping from names."
+            )
+        return [[row[i] for row in table] for i in range(d)]
+    return list(native_columns(table, names).values())
 
 
 def _refuse_unknown(names: Sequence[str], available: Sequence[Any]) -> None:

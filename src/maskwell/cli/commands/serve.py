@@ -75,9 +75,9 @@ def serve(
       maskwell serve --database sqlite:///again.db --restore health-copy.db
     """
     from maskwell.collect import create_app
-    from maskwell.collect.extra import require_extra
+    from maskwell.collect.needed import require_service
 
-    require_extra()
+    require_service()
     if backup is not None or restore is not None:
         _copy(database or "sqlite:///maskwell.db", backup, restore, json)
         return

@@ -15,7 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from maskwell.collect.store.migrations import migrate
-from maskwell.collect.store.tables import days, service, submissions, surveys, tallies
+from maskwell.collect.store.tables import days, invitations, service, submissions, surveys, tallies
 from maskwell.errors import MaskwellError
 
 # Any number will do, as long as every service that writes to a PostgreSQL database asks for the same one.
@@ -158,6 +158,12 @@ class Database:
         with self.engine.connect() as connection:
             return int(connection.execute(select(func.coalesce(func.sum(surveys.c.received), 0))).scalar_one())
 
+    def invited(self, survey: str) -> int:
+        """How many invitations a survey has."""
+        query = select(func.count()).select_from(invitations).where(invitations.c.survey == survey)
+        with self.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def received(self) -> dict[str, int]:
         """How many submissions each survey has."""
         with self.engine.connect() as connection:
@@ -221,9 +227,9 @@ def checked_url(url: str) -> URL:
 
 def _engine(url: URL, is_sqlite: bool) -> Engine:
     if not is_sqlite:
-        from maskwell.collect.extra import require_extra
+        from maskwell.extras import require
 
-        require_extra("psycopg")
+        require("PostgreSQL needs", "psycopg")
         return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10}, hide_parameters=True)
     engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False}, hide_parameters=True)
 

@@ -29,7 +29,7 @@ from maskwell.limits import MOST_CATEGORIES
 from maskwell.reports.reports import Reports
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import Packed, Sampler
-from maskwell.tables.frames import native_columns
+from maskwell.tables.frames import columns_of_variables
 from maskwell.tables.matching import Missing
 
 _CELLS_AT_ONCE = 1 << 22
@@ -94,7 +94,7 @@ class ProductDesign(Design):
 
     def _mask(self, values: Any, source: Source, missing: Missing, first: int) -> Reports:
         masked = []
-        for i, (part, column) in enumerate(zip(self.parts, self._read_columns(values), strict=True)):
+        for i, (part, column) in enumerate(zip(self.parts, columns_of_variables(values, self.names), strict=True)):
             apart = replace(source, part=f"/{self.fingerprint}/{i}")
             try:
                 masked.append(part._mask(column, apart, missing, first))
@@ -108,25 +108,6 @@ class ProductDesign(Design):
         if absent is not None:
             packed[absent] = 0
         return Reports(self, packed, absent, masked[0].randomness, source.question)
-
-    def _read_columns(self, table: Any) -> list[Any]:
-        """The columns of a data frame, a mapping, an n x d array or a list of rows, in the order of the names."""
-        d = len(self.parts)
-        if isinstance(table, np.ndarray):
-            if table.ndim != 2 or table.shape[1] != d:
-                raise DataError(
-                    f"values must be an n x {d} array, a column per variable; got shape {table.shape}.",
-                    parameter="values",
-                )
-            return [table[:, i] for i in range(d)]
-        if isinstance(table, (list, tuple)):
-            if not all(isinstance(row, (list, tuple)) and len(row) == d for row in table):
-                raise DataError(
-                    f"a list must hold rows of {d} values, one per variable (None for a missing value); "
-                    "pass columns as a mapping from names."
-                )
-            return [[row[i] for row in table] for i in range(d)]
-        return list(native_columns(table, self.names).values())
 
     # Estimating: all that a joint estimate needs is the distinct joint reports.
 

@@ -10,7 +10,7 @@ from maskwell.designs.kinds.conditional import ConditionalDesign, by_size_and_ma
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import balanced_set_weights, largest_remainder, refuse_long_denominator, sums_by_category
 from maskwell.errors import DesignError
-from maskwell.exact import fraction, written_fraction
+from maskwell.exact import given_fraction
 from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import Label, as_labels, shown
 
@@ -37,15 +37,11 @@ def _pairs(given: object, name: str, k: int) -> list[tuple[Any, Any]]:
     return [(members, value) for members, value in pairs]
 
 
-def _number(value: Any, name: str) -> Fraction:
-    return (written_fraction if isinstance(value, str) else fraction)(value, name, DesignError)
-
-
 def _chances(labels: tuple[Label, ...], given: object, name: str, least: int, most: int) -> dict[Subset, Fraction]:
     """Chances by set of positions, zeros left out; sizes checked."""
     chances: dict[Subset, Fraction] = {}
     place = {label: position for position, label in enumerate(labels)}
-    pairs = [(members, _number(value, name)) for members, value in _pairs(given, name, len(labels))]
+    pairs = [(members, given_fraction(value, name, DesignError)) for members, value in _pairs(given, name, len(labels))]
     refuse_long_denominator((chance for _, chance in pairs), name)
     for members, chance in pairs:
         subset = _positions(place, members)

@@ -13,7 +13,7 @@ from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import integer_matrix, refuse_long_denominator
 from maskwell.errors import DesignError
-from maskwell.exact import fraction, written_fraction
+from maskwell.exact import fraction, given_fraction, written_fraction
 from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import as_labels, shown
 
@@ -65,16 +65,12 @@ def from_matrix(P: Any, categories: Any = None, *, reports: Sequence[Any] | None
     labels = as_labels(shape[1] if categories is None else categories)
     if len(labels) != shape[1]:
         raise DesignError(f"P has {shape[1]} columns but categories names {len(labels)} labels; they must match.")
-    entries = [[_entry(p, i, j) for j, p in enumerate(row)] for i, row in enumerate(P)]
+    entries = [[given_fraction(p, f"P[{i}, {j}]", DesignError) for j, p in enumerate(row)] for i, row in enumerate(P)]
     refuse_long_denominator((entry for row in entries for entry in row), "P")
     if reports is None:
         reports = labels if shape[0] == shape[1] else range(shape[0])
     plain = [r.item() if isinstance(r, np.generic) else r for r in reports]
     return build(labels, entries, plain, name="from_matrix")
-
-
-def _entry(value: Any, i: int, j: int) -> Fraction:
-    return (written_fraction if isinstance(value, str) else fraction)(value, f"P[{i}, {j}]", DesignError)
 
 
 @named(
@@ -100,9 +96,10 @@ def collapse(
 
 
 @named("nayak-zhai-2019", examples=({"k": 3, "phi": 1.5}, {"k": 2, "phi": 1.25}))
-def average_secure(categories: Iterable[Any] | int, *, phi: float | Fraction) -> MatrixDesign:
+def average_secure(categories: Iterable[Any] | int, *, phi: float | Fraction | str) -> MatrixDesign:
     """Report the truth with chance φ - 1, else nothing: the optimum for average security, and why not to ask for it."""
     labels = as_labels(categories)
+    phi = written_fraction(phi, "phi", DesignError) if isinstance(phi, str) else phi
     demand = AverageSecurity(phi)
     refuse_many_weights(len(labels) + 1, len(labels))
     share = fraction(phi, "phi") - 1

@@ -13,12 +13,12 @@ from maskwell.designs.kinds.subsets import SubsetDesign, refuse_many_for_sets
 from maskwell.designs.registry import named
 from maskwell.designs.rounding import always_inside, split_at_parity
 from maskwell.errors import DesignError
-from maskwell.exact import fraction
+from maskwell.exact import fraction, written_fraction
 from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.labels import as_labels
 
 Categories = Iterable[Any] | int
-Number = float | Fraction | Decimal
+Number = float | Fraction | Decimal | str
 
 # Size shares are computed to 50 digits, so that no machine's exponential can change an integer.
 _DECIMAL = Context(prec=50)
@@ -40,7 +40,8 @@ def _claim(epsilon: Number | None, gamma: Number | None) -> tuple[Fraction, Dema
     demand: Demand = LDP(epsilon) if epsilon is not None else BetaFactor(gamma)  # type: ignore[arg-type]
     bound = demand.exact_bound()
     assert isinstance(bound, Fraction)
-    return bound, demand, {"epsilon": epsilon} if epsilon is not None else {"gamma": gamma}
+    name, given = ("epsilon", epsilon) if epsilon is not None else ("gamma", gamma)
+    return bound, demand, {name: written_fraction(given, name, DesignError) if isinstance(given, str) else given}
 
 
 def _at_parity(

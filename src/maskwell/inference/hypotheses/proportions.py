@@ -50,10 +50,10 @@ def proportion_test(
 
 def _exact(estimate: Estimate, at: int, value: float, alternative: Alternative, name: str) -> HypothesisTest:
     """The binomial count of reports that hold the category; both sides are twice the smaller tail."""
-    from scipy.special import bdtr, bdtrc
+    from maskwell.numerics.beta import binomial_cdf
 
     count, chance = estimate.binomial_count(at, value)
-    below = float(bdtr(count, estimate.n, chance))
-    above = 1.0 if count == 0 else float(bdtrc(count - 1, estimate.n, chance))
+    below = binomial_cdf(count, estimate.n, chance)
+    above = binomial_cdf(estimate.n - count, estimate.n, 1 - chance)
     p = {"less": below, "greater": above, "two-sided": min(1.0, 2 * min(below, above))}[alternative]
     return HypothesisTest(name, float(count), None, p)

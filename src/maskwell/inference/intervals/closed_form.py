@@ -17,6 +17,8 @@ import numpy as np
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.numerics import normal
+from maskwell.numerics.beta import beta_quantile
 
 if TYPE_CHECKING:
     from maskwell.inference.estimates import Estimate
@@ -27,13 +29,11 @@ Kind = Literal["wilson", "wald", "clopper-pearson"]
 
 def normal_quantile(level: float) -> float:
     """z such that a standard normal falls within ±z with probability ``level``."""
-    from scipy.special import ndtri
-
     if not 0 < level < 1:
         raise EstimationError(
             f"level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.", parameter="level"
         )
-    return float(ndtri(0.5 + level / 2))
+    return float(normal.normal_quantile(0.5 + level / 2))
 
 
 def limits(estimate: LinearEstimate, level: float, kind: str, simultaneous: bool) -> Matrix:
@@ -100,10 +100,8 @@ def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
 
 
 def _from_counts(count: Vector, n: int, given: Vector, other: Vector, level: float) -> Matrix:
-    from scipy.special import betaincinv
-
     tail = (1 - level) / 2
-    low = np.where(count > 0, betaincinv(np.maximum(count, 1), n - count + 1, tail), 0.0)
-    high = np.where(count < n, betaincinv(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
+    low = np.where(count > 0, beta_quantile(np.maximum(count, 1), n - count + 1, tail), 0.0)
+    high = np.where(count < n, beta_quantile(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
     ends = np.stack([(low - other) / (given - other), (high - other) / (given - other)], axis=1)
     return np.sort(ends, axis=1)

@@ -18,6 +18,7 @@ from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.masked import MaskedVariable
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
+from maskwell.numerics.beta import f_tail
 from maskwell.plain_text import among
 
 if TYPE_CHECKING:
@@ -30,14 +31,12 @@ def wald(name: str, estimates: Vector, covariance: Matrix, degrees_of_freedom: f
     statistic = float(estimates @ np.linalg.solve(covariance, estimates))
     if np.isinf(degrees_of_freedom):
         return HypothesisTest(name, statistic, d, chi_square_tail(statistic, d))
-    from scipy.special import fdtrc
-
     below = degrees_of_freedom - d + 1
     if below < 1:
         raise EstimationError(
             f"{name}: {d} coefficients are too many for {degrees_of_freedom:g} degrees of freedom of the sample."
         )
-    p_value = float(fdtrc(d, below, statistic * below / (degrees_of_freedom * d)))
+    p_value = f_tail(d, below, statistic * below / (degrees_of_freedom * d))
     return HypothesisTest(name, statistic, d, p_value, law=f"F with {d} and {below:g} df")
 
 

@@ -281,9 +281,9 @@ class Cumulative(Family):
         return maps
 
     def outlook(self, eta: Matrix, outcome: Vector | None) -> Outlook:
-        from scipy.special import expit
+        from maskwell.numerics.normal import logistic
 
-        below, above = expit(eta), expit(-eta)
+        below, above = logistic(eta), logistic(-eta)
         density = below * above
         n = len(eta)
         lower = np.column_stack([np.zeros(n), below, np.ones(n)])
@@ -372,22 +372,22 @@ def _diagonals(values: Matrix) -> NDArray[np.float64]:
 
 
 def _logit() -> Link:
-    from scipy.special import expit, log_expit
+    from maskwell.numerics.normal import log_logistic, logistic
 
     def slopes(eta: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        p = expit(eta)
+        p = logistic(eta)
         spread = -p * (1 - p)
         return 1 - p, spread, -p, spread
 
-    return Link(expit, log_expit, lambda eta: log_expit(-eta), slopes, lambda p: float(np.log(p / (1 - p))))
+    return Link(logistic, log_logistic, lambda eta: log_logistic(-eta), slopes, lambda p: float(np.log(p / (1 - p))))
 
 
 def _probit() -> Link:
-    from scipy.special import log_ndtr, ndtr, ndtri
+    from maskwell.numerics.normal import log_normal_cdf, normal_cdf, normal_quantile
 
     def tail(eta: Vector) -> tuple[Vector, Vector]:
         """Derivatives of the logarithm of the normal distribution function."""
-        ratio = np.exp(-0.5 * eta**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(eta))
+        ratio = np.exp(-0.5 * eta**2 - 0.5 * np.log(2 * np.pi) - log_normal_cdf(eta))
         return ratio, -ratio * (eta + ratio)
 
     def slopes(eta: Vector) -> tuple[Vector, Vector, Vector, Vector]:
@@ -395,7 +395,10 @@ def _probit() -> Link:
         a_no, b_no = tail(-eta)
         return a_yes, b_yes, -a_no, b_no
 
-    return Link(ndtr, log_ndtr, lambda eta: log_ndtr(-eta), slopes, lambda p: float(ndtri(p)))
+    def start(p: float) -> float:
+        return float(normal_quantile(p))
+
+    return Link(normal_cdf, log_normal_cdf, lambda eta: log_normal_cdf(-eta), slopes, start)
 
 
 def _cloglog() -> Link:

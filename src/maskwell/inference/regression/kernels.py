@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 Array = NDArray[Any]
 
@@ -14,7 +15,18 @@ Array = NDArray[Any]
 _ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, cache=True)
+def _posteriors_at_once(rows: Array, logs: Array) -> tuple[Array, Array]:
+    with np.errstate(invalid="ignore"):
+        usable = np.where(rows > 0, logs, -np.inf)
+        possible, top = ~np.isnan(logs).any(axis=1), usable.max(axis=1)
+        known = possible & (top > -np.inf)
+        parts = np.where(known[:, None], rows * np.exp(usable - np.where(known, top, 0.0)[:, None]), 0.0)
+        total = np.where(known, parts.sum(axis=1), 1.0)
+        whole = np.where(known, top + np.log(total), np.where(possible, -np.inf, np.nan))
+    return whole, parts / total[:, None]
+
+
+@compiled(instead=_posteriors_at_once)
 def posteriors(rows: Array, logs: Array) -> tuple[Array, Array]:
     """By record ``log sum_j rows_j exp(logs_j)``, and the part of each j in that sum.
 
@@ -45,7 +57,13 @@ def posteriors(rows: Array, logs: Array) -> tuple[Array, Array]:
     return whole, shares
 
 
-@njit(nogil=True, cache=True)
+def _log_softmax_at_once(eta: Array) -> Array:
+    top = np.maximum(eta.max(axis=1), 0.0)
+    base = -top - np.log(np.exp(-top) + np.exp(eta - top[:, None]).sum(axis=1))
+    return np.column_stack([base, eta + base[:, None]])
+
+
+@compiled(instead=_log_softmax_at_once)
 def log_softmax(eta: Array) -> Array:
     """Log chances of all categories from the log odds of all but the first against it."""
     n, d = eta.shape
@@ -64,7 +82,16 @@ def log_softmax(eta: Array) -> Array:
     return logs
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+def _products_at_once(x: Array, curvature: Array, weight: Array) -> Array:
+    z, d = np.column_stack([x, np.ones(len(x))]), curvature.shape[1]
+    total = np.zeros((d, d, z.shape[1], z.shape[1]))
+    for r in range(d):
+        for s in range(r + 1):
+            total[r, s] = (z * (weight * curvature[:, r, s])[:, None]).T @ z
+    return total
+
+
+@compiled(instead=_products_at_once, fastmath=_ANY_ORDER)
 def products(x: Array, curvature: Array, weight: Array) -> Array:
     """``sum_i w_i C_i[r, s] (x_i, 1)(x_i, 1)'`` for each r and s up to r; C is symmetric."""
     n, p = x.shape

@@ -82,11 +82,11 @@ class Regression(Result):
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
-        from scipy.special import stdtr
+        from maskwell.numerics.beta import t_cdf
 
         if np.isinf(self.degrees_of_freedom):
             return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
-        return self._series([2 * float(stdtr(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
+        return self._series([2 * float(t_cdf(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""

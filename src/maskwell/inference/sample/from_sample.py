@@ -11,6 +11,7 @@ import numpy as np
 from maskwell.inference import alternatives
 from maskwell.inference.estimates import Estimate, Noise
 from maskwell.inference.sample.sample import Sample
+from maskwell.numerics.normal import normal_cdf
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,9 +75,7 @@ class FromSample(Estimate):
 
     def level_for_normal(self, level: float) -> float:
         """The normal level with the same quantile as Student's, with the sample's degrees of freedom, at this level."""
-        from scipy.special import ndtr
-
-        return min(2 * float(ndtr(alternatives.quantile(level, self.degrees_of_freedom))) - 1, 1 - 1e-15)
+        return min(2 * float(normal_cdf(alternatives.quantile(level, self.degrees_of_freedom))) - 1, 1 - 1e-15)
 
     def remarks(self) -> list[str]:
         return [

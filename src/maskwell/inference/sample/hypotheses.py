@@ -117,7 +117,7 @@ def _simple(mean: Mean) -> Matrix:
 
 def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
     """Differences ``off`` with covariance ``spread``, and ``plain`` in a simple random sample, beside zero."""
-    from scipy.special import fdtrc
+    from maskwell.numerics.beta import f_tail
 
     if method not in ("rao-scott", "wald"):
         raise EstimationError(f"method must be rao-scott or wald in a sample; got {method!r}.", parameter="method")
@@ -132,7 +132,7 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
         below = df - d + 1
         f = statistic * below / (df * d)
         return HypothesisTest(
-            f"{what} (Wald)", statistic, d, float(fdtrc(d, below, max(f, 0.0))), law=f"F with {d} and {below} df"
+            f"{what} (Wald)", statistic, d, f_tail(d, below, max(f, 0.0)), law=f"F with {d} and {below} df"
         )
     statistic = float(off @ np.linalg.solve(plain, off))
     effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0)
@@ -144,7 +144,7 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
         f"{what} (Rao-Scott)",
         statistic,
         nu,
-        float(fdtrc(nu, nu * df, max(f, 0.0))),
+        f_tail(nu, nu * df, max(f, 0.0)),
         mean=float(effects.mean()),
         law=f"F with {nu:.3g} and {nu * df:.4g} df, design effects of {effects.min():.2g} to {effects.max():.2g}",
     )

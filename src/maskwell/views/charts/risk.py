@@ -35,13 +35,15 @@ def sizes_chart(report: RiskReport) -> Any:
 
 def individual_chart(report: RiskReport) -> Any:
     """Records by the chance that a match with them is right."""
-    risks = report.records
+    risks, counts = report.cell_risks, report.cells.counts
     rows = []
     for low, high in pairwise(_RISKS):
-        inside = int(((risks > low) & (risks <= high)).sum())
+        inside = int(counts[(risks > low) & (risks <= high)].sum())
         rows.append(_bar(f"{_short(low)} to {_short(high)}", inside, report.n))
     whole = "" if report.population_size is not None else "The file is taken as the whole population."
-    title = f"{risks.sum():,.0f} correct matches expected by the individual risks, if all records are matched"
+    title = (
+        f"{report.individual_matches:,.0f} correct matches expected by the individual risks, if all records are matched"
+    )
     return _bars(rows, "chance that a match is right", title, [whole])
 
 
@@ -72,7 +74,7 @@ def drivers_chart(report: RiskReport) -> Any:
 
 def fit_chart(found: Modelled) -> Any:
     """How many cells of each size the model expects beside how many there are."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     sizes = np.arange(1, _FITTED + 1)
     factorials = np.array([math.factorial(s) for s in sizes.tolist()], float)
@@ -112,7 +114,7 @@ def fit_chart(found: Modelled) -> Any:
 
 def steps_chart(found: Modelled) -> Any:
     """The standardised fit statistics of the models on the way to the chosen one."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     names = ["independence"] + ["+ " + " × ".join(step.added) for step in found.steps[1:]]
     rows = [
@@ -137,7 +139,7 @@ def steps_chart(found: Modelled) -> Any:
 
 
 def _bars(rows: list[dict[str, Any]], heading: str, title: str, lines: list[str], *, share: bool = False) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=_axis([row["name"] for row in rows], "name", heading or None)
@@ -153,13 +155,13 @@ def _bars(rows: list[dict[str, Any]], heading: str, title: str, lines: list[str]
 
 
 def _axis(order: Sequence[Any], field: str, title: str | None) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     return alt.Y(f"{field}:N", sort=list(order), title=title, axis=alt.Axis(labelFontSize=12, labelOverlap=False))
 
 
 def _finished(layers: list[Any], title: str, lines: list[str]) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, subtitle=[line for line in lines if line])
     whole = alt.layer(*layers).properties(width=380, height=alt.Step(24), title=heading, config=style.config())

@@ -6,7 +6,7 @@ from typing import Any
 
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.views.charts import style
-from maskwell.views.charts.precision import count_axis
+from maskwell.views.charts.plans.precision import count_axis
 
 _HEIGHT = 260
 _WANTED = 0.8
@@ -14,7 +14,7 @@ _WANTED = 0.8
 
 def power_chart(curve: PowerCurve) -> Any:
     """Two lines, masked and asked directly; the numbers that a power of .8 needs stand out."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     series = (("masked", curve.masked, curve.needed), ("asked directly", curve.direct, curve.needed_directly))
     rows = [

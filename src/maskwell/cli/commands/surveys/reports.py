@@ -1,0 +1,126 @@
+"""``maskwell reports``: from reports that were drawn elsewhere, by a die or another program, to a file of reports."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from maskwell.cli.commands.mask import Missing
+from maskwell.cli.pipelines.masking import named_designs
+from maskwell.cli.shared.design_options import load_design
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    data_source,
+    names_from,
+)
+from maskwell.cli.shared.output import (
+    STANDARD,
+    CommandError,
+    JsonOption,
+    check_output,
+    emit_json,
+    progress,
+    say_written,
+)
+from maskwell.designs.storage import about
+from maskwell.plain_text import visible
+
+
+def reports(
+    data: Annotated[str, typer.Argument(help=f"{FILE_HELP} Or - for CSV on standard input.")],
+    design: Annotated[
+        list[str],
+        typer.Option(
+            "--design",
+            "-d",
+            help="The design file of maskwell plan that the reports follow. For several columns COLUMN=FILE, repeated.",
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A .parquet, .arrow or .csv file; with several columns or --keep a .parquet or .arrow file.",
+        ),
+    ],
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column that holds the reports, if it is one.")
+    ] = None,
+    keep: Annotated[str, typer.Option("--keep", help="Columns that stay as they are, separated by commas.")] = "",
+    missing: Annotated[
+        Missing,
+        typer.Option("--missing", help="Refuse missing reports, or keep them empty: who did not answer shows."),
+    ] = Missing.refuse,
+    na: NaOption = None,
+    separator: Annotated[
+        str | None,
+        typer.Option("--separator", help="What stands between the labels of a set in one cell, such as ';'."),
+    ] = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read reports that were drawn elsewhere, and check each against its design.
+
+    A cell holds the label of a report: for a yes/no question yes or no, same or different for crosswise, the number of
+    red cards for kuk. A set of categories is written as a 0 or 1 for each category, or with --separator as labels. What
+    the design cannot produce is refused with its row. The file says that the reports were drawn elsewhere (external):
+    whether people followed the design was not seen; maskwell compliance asks the reports.
+
+    \b
+    Examples:
+      maskwell plan --design forced_response --categories yes,no --set yes_prob=1/6 --set no_prob=1/6 -o die.json
+      maskwell reports answers.csv --column q1 --design die.json -o reports.parquet
+      maskwell reports answers.csv --column q1 --design die.json --keep region,weight -o reports.parquet
+      maskwell reports answers.csv --design q1=die.json --design q2=cards.json --keep region -o reports.parquet
+    """
+    from maskwell.cli.pipelines.reading import ReportColumn, batches_with
+    from maskwell.reports.files import write_reports
+    from maskwell.reports.table_files import write_table
+    from maskwell.tables.files import open_columns
+
+    if STANDARD in design and data == STANDARD:
+        raise CommandError("data and --design cannot both come from standard input; write one to a file.")
+    if column is not None and len(design) > 1:
+        raise CommandError("--column names one column; for several write --design COLUMN=FILE for each.")
+    designs = named_designs(design) if column is None else {column: load_design(design[0])}
+    check_output(Path(output), [data, *design])
+    kept = names_from(keep)
+    clash = [name for name in kept if name in designs]
+    if clash:
+        raise CommandError(f"--keep names {clash[0]!r}, which is read as reports; name it once.")
+    columns = {
+        name: ReportColumn(name, each, missing is Missing.keep, na or (), separator) for name, each in designs.items()
+    }
+    needed = list(dict.fromkeys([*kept, *columns]))
+    with (
+        open_columns(data_source(data), needed, delimiter=delimiter, encoding=encoding) as table,
+        progress(f"reading {table.name}", table.total) as show,
+    ):
+
+        def counted() -> Iterator[Any]:
+            for batch in table.batches:
+                yield batch
+                show(table.done())
+
+        if len(columns) == 1 and not kept:
+            (only,) = columns.values()
+            rows = write_reports(output, only.design, (only.read(batch.column(only.name)) for batch in counted()))
+        else:
+            schema, batches = batches_with(counted(), columns, kept)
+            rows = write_table(output, schema, batches)
+    absent = {name: each.missing for name, each in columns.items()}
+    if json:
+        told = {name: {"design": about(each.design)} for name, each in columns.items()}
+        emit_json({"output": [str(output)], "n": rows, "missing": absent, "randomness": "external", "columns": told})
+        return
+    gaps = [f"{count:,} without a report of {visible(name)}" for name, count in absent.items() if count]
+    without = f" ({', '.join(gaps)})" if gaps else ""
+    named = ", ".join(f"{visible(name)} ({each.design.name})" for name, each in columns.items())
+    typer.echo(f"read {rows:,} rows{without} of {named}; drawn elsewhere")
+    say_written([str(output)])
