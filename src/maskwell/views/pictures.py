@@ -32,7 +32,7 @@ from maskwell.risk import RiskReport
 from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.compliance import bounds_chart, power_chart
+from maskwell.views.charts.compliance import bounds_chart, plan_chart
 from maskwell.views.charts.estimate import chart, top_chart
 from maskwell.views.charts.frontier import frontier_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
@@ -139,7 +139,7 @@ def _(result: ComplianceBounds) -> Any:
 
 @picture.register
 def _(result: CompliancePlan) -> Any:
-    return power_chart(result)
+    return plan_chart(result)
 
 
 @picture.register

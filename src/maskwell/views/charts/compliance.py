@@ -72,7 +72,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def power_chart(plan: CompliancePlan) -> Any:
+def plan_chart(plan: CompliancePlan) -> Any:
     """The power of the test of full compliance, or the standard error, against the number of people."""
     import altair as alt
 
