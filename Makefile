@@ -8,7 +8,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 FRESH_TESTS = --ignore tests/test_evidence.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-newest evidence bench clean system
+.PHONY: help demo test test-oldest test-newest evidence bench docs clean system
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -37,8 +37,12 @@ bench: .venv/.ready-dev .venv-peers/.ready  ## measure speed and memory beside p
 	PYTHONPATH=. .venv/bin/python -m bench $(ONLY)
 	$(if $(ONLY),,PYTHONPATH=. .venv/bin/python -m bench.peer_bugs)
 
+docs: .venv/.ready-dev system  ## write the documentation site to site/index.html; it needs no network to be read
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m sphinx -q -W --keep-going -E -a -d build/doctrees docs site
+	@echo "Open site/index.html"
+
 clean:  ## remove the environments, the caches and the demo's output
-	rm -rf .venv .venv-peers .venv-oldest .venv-newest maskwell-demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers .venv-oldest .venv-newest maskwell-demo build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Chromium, PostgreSQL, Node.js, Java and libfaketime, which the tests drive; nothing happens where they are there.
@@ -54,7 +58,7 @@ system:
 
 .venv/.ready: .venv/.created pyproject.toml constraints.txt
 	@echo "Setting up .venv (once, a minute or two) ..."
-	@.venv/bin/python $(PIP_INSTALL) --editable '.[collect]'
+	@.venv/bin/python $(PIP_INSTALL) --editable '.[collect,stata-spss]'
 	@touch $@
 
 .venv/.ready-dev: .venv/.created pyproject.toml constraints.txt

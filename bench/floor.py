@@ -3,7 +3,6 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 
 from bench.frame.stages import Stage
 from maskwell.sampling.entropy import CounterStream
-from maskwell.sampling.samplers import worker_count
+from maskwell.sampling.threads import in_threads, worker_count
 
 
 def keystream(n: int, words: int) -> Iterator[Stage]:
@@ -26,9 +25,8 @@ def keystream(n: int, words: int) -> Iterator[Stage]:
             stream.slots(start, truth[: min(chunk, n - start)], words)
 
     def work() -> None:
-        workers = worker_count(n)
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(fill, [range(w * chunk, n, workers * chunk) for w in range(workers)]))
+        workers = worker_count(n, chunk)
+        in_threads(fill, [range(w * chunk, n, workers * chunk) for w in range(workers)])
 
     yield Stage(f"{4 * words} keystream bytes", n, work)
 

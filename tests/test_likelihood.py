@@ -127,7 +127,7 @@ class TestOtherSolvers:
     def test_cvxpy_finds_the_same_maximum(self, design: mw.Design, n: int) -> None:
         for seed, population in enumerate(populations(design.k, n)[:3]):
             estimate = fitted(design, population, n, seed)
-            sample = estimate.sample
+            sample = estimate.distinct
             w = cvxpy.Variable(design.k, nonneg=True)
             problem = cvxpy.Problem(
                 cvxpy.Maximize(sample.counts @ cvxpy.log(sample.rows.dense.T @ w)), [cvxpy.sum(w) == 1]
@@ -153,7 +153,7 @@ class TestOtherSolvers:
     def test_em_goes_to_the_same_place(self, k: int) -> None:
         design = mw.designs.uniform_subsets(k)
         estimate = fitted(design, populations(k, 3)[0], 5_000)
-        sample = estimate.sample
+        sample = estimate.distinct
         reference = em(sample.rows, sample.counts, np.full(k, 1 / k))
         assert reference.gap <= tolerance(5_000)
         assert reference.turns > 20

@@ -15,7 +15,7 @@ import maskwell as mw
 from maskwell.errors import EstimationError, ReportError
 from maskwell.inference import individual_leakage, posterior
 from maskwell.inference.draws import draw_codes
-from maskwell.inference.likelihood.estimate import LikelihoodEstimate, Sample, safe_start
+from maskwell.inference.likelihood.estimate import Distinct, LikelihoodEstimate, safe_start
 from maskwell.inference.likelihood.kernels import chances
 from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import (
@@ -30,7 +30,7 @@ class TestIntervals:
         estimate = fitted(mw.designs.uniform_subsets(5), RACE, 800, 2)
         limits = estimate.interval(method="profile")
         assert ((limits[:, 0] <= estimate.proportions) & (estimate.proportions <= limits[:, 1])).all()
-        sample, half = estimate.sample, stats.chi2.ppf(0.95, 1) / 2
+        sample, half = estimate.distinct, stats.chi2.ppf(0.95, 1) / 2
         for j, ends in enumerate(limits):
             for end in ends[(ends > 0) & (ends < 1)]:
                 rows = mixed(sample.rows, j, float(end))
@@ -271,7 +271,7 @@ class TestEstimates:
         for design in (mw.designs.local_diversity(30, l=2), mw.designs.direct(30)):
             for seed, population in enumerate(populations(30, 2)):
                 tally = masked(design, population, 60, seed).tally(patterns=True)
-                rows = Sample.of(tally).rows
+                rows = Distinct.of(tally).rows
                 start = safe_start(tally, rows)
                 assert chances(rows, start).min() > 0
                 assert start.sum() == pytest.approx(1)

@@ -349,3 +349,56 @@ def test_a_budget_that_is_too_small_says_what_a_direct_question_needs() -> None:
     assert "\n" not in str(caught.value)
     just_enough = planning.demand_for(4, needed, 0.05)
     assert just_enough.diversity is None
+
+
+def test_power_to_one_side_and_in_complex_samples() -> None:
+    design = mw.designs.minimax(3, epsilon=2)
+    two, one = (planning.power(design, 900, 0.1, baseline=0.2, alternative=each) for each in ("two-sided", "greater"))
+    assert one > two
+    assert planning.power(design, 900, -0.1, baseline=0.3, alternative="less") == pytest.approx(
+        planning.power(design, 900, -0.1, baseline=0.3, level=0.9), abs=1e-6
+    )
+    # A design effect that is all weights counts as so many fewer people; clusters spare the noise of masking.
+    weighted = planning.power(design, 900, 0.1, baseline=0.2, design_effect=1.5, weight_effect=1.5)
+    assert weighted == pytest.approx(planning.power(design, 600, 0.1, baseline=0.2))
+    assert planning.power(design, 900, 0.1, baseline=0.2, design_effect=1.5) > weighted
+    worst = planning.power(design, 900, 0.1, design_effect=2, weight_effect=1.2)
+    tried = [planning.power(design, 900, 0.1, baseline=b, design_effect=2, weight_effect=1.2) for b in (0.1, 0.4, 0.6)]
+    assert worst <= min(tried) + 1e-9
+    for options, words in (
+        ({"alternative": "less"}, "other side"),
+        ({"alternative": "up"}, "alternative must be"),
+        ({"design_effect": 0}, "design_effect"),
+        ({"weight_effect": 0.5}, "weight_effect"),
+    ):
+        with pytest.raises(mw.MaskwellError, match=words):
+            planning.power(design, 900, 0.1, baseline=0.2, **options)
+
+
+def test_a_power_curve_shows_itself() -> None:
+    curve = planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, alternative="greater")
+    assert (np.diff(curve.masked) > 0).all()
+    assert curve.masked[curve.n.index(curve.needed)] >= 0.8
+    assert "in all" in curve.summary()
+    assert curve.plot().to_dict()["layer"]
+    assert list(curve.to_frame().columns) == ["n", "power", "power asked directly"]
+
+
+def test_simulated_power_is_that_of_the_formula_and_the_level_without_a_difference() -> None:
+    """500 surveys have a standard error of .02 at a power of .8 and of .01 at 5 %: four of them."""
+    design = mw.designs.minimax(2, epsilon=2)
+    n = planning.sample_size_for_power(design, 0.1, baseline=0.4)
+    found = planning.power_of_homogeneity(design, [[0.4, 0.6], [0.5, 0.5]], [n, n])
+    assert abs(found.power - 0.8) < 0.09
+    assert "simulated" in found.summary()
+    doubled = planning.power_of_homogeneity(design, [[0.4, 0.6], [0.5, 0.5]], [n, n], design_effect=2)
+    assert doubled.power < found.power - 0.1
+    pairs = planning.power_of_independence(design, design, np.full((2, 2), 0.25), 800)
+    assert abs(pairs.power - 0.05) < 0.05
+    sets = mw.designs.rappor(3, epsilon=2)
+    always = np.eye(sets.report_count())[0]
+    assert planning.power_of_fit(sets, [0.2, 0.3, 0.5], always, 0.2, 1000).power > 0.9
+    with pytest.raises(mw.DesignError, match="must be 2 by 2 shares"):
+        planning.power_of_independence(design, design, [[1.0]], 100)
+    with pytest.raises(mw.DesignError, match="for each of 2 groups"):
+        planning.power_of_homogeneity(design, [[0.4, 0.6]], [10, 10])

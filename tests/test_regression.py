@@ -171,6 +171,45 @@ def test_arms_share_one_likelihood(made: dict[str, Any]) -> None:
     assert fit.bse["age"] < alone.bse["age"]
 
 
+@pytest.mark.parametrize("method", ["likelihood", "corrected"])
+@pytest.mark.parametrize(("outcome", "family"), [("used", "logit"), ("habit", "multinomial"), ("habit", "cumulative")])
+def test_whether_arms_agree_is_the_test_of_a_term_of_the_arm(
+    made: dict[str, Any], outcome: str, family: str, method: Any
+) -> None:
+    """In level and in every coefficient; people who answer otherwise when they are asked directly are found out."""
+    asked = np.where(np.arange(N) % 2, "masked", "open")
+    truths = {"used": made["used"], "habit": made["habit"]}[outcome]
+    designs = {
+        "open": mw.designs.direct(sorted(set(truths), reverse=True)),
+        "masked": made["masked"][outcome].design,
+    }
+    data, options = made["data"].assign(arm=pd.Categorical(asked, ["open", "masked"])), {"family": family}
+    for honest in (True, False):
+        said = np.where(asked == "open", np.where(honest, truths, "no" if outcome == "used" else "never"), truths)
+        share = np.arange(N) % 3 == 0  # a third of those asked directly deny
+        said = np.where(share, said, truths)
+        reports = {name: design.mask(said[asked == name], seed=6) for name, design in designs.items()}
+        masked = {outcome: mw.arms(reports, asked)}
+        fit = mw.regress(f"{outcome} ~ age", data, masked=masked, method=method, **options)
+        for effects, formula in (("level", "age + arm"), ("all", "age * arm")):
+            test = fit.arms_test(effects=effects)
+            wide = mw.regress(f"{outcome} ~ {formula}", data, masked=masked, method=method, **options)
+            assert test.df == len(wide.names) - len(fit.names)
+            if method == "likelihood":
+                assert test.statistic == pytest.approx(2 * (wide.llf - fit.llf), abs=1e-6)
+            elif effects == "level":
+                assert test.statistic == pytest.approx(wide.wald_test("arm").statistic, rel=1e-6)
+            assert (test.p_value > 1e-3) == honest
+    with pytest.raises(mw.EstimationError, match="go with the arms already"):
+        wide.arms_test()
+
+
+def test_arms_are_tested_where_there_are_some(made: dict[str, Any]) -> None:
+    fit = mw.regress("used ~ age", made["data"], masked=made["masked"] | {})
+    with pytest.raises(mw.DataError, match="no masked variable has arms"):
+        fit.arms_test()
+
+
 def test_effects_and_predictions(made: dict[str, Any]) -> None:
     fit = mw.regress("used ~ age + sex", made["data"], masked={"used": made["seen"]["used"]})
     frame = made["data"].assign(male=(made["data"]["sex"] == "m") * 1)

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from maskwell.sampling import seen_ids
-from maskwell.sampling.ids import read_ids
-from maskwell.sampling.seen_ids import SeenIds
+from maskwell.sampling.ids import seen as seen_module
+from maskwell.sampling.ids.blocks import read_ids
+from maskwell.sampling.ids.seen import SeenIds
 
 RNG = np.random.default_rng(7)
 DENSE = RNG.permutation(3_000_000)[:20_000]
@@ -27,8 +27,8 @@ def repeats(batches: list[np.ndarray]) -> int:
 @pytest.mark.parametrize("pages", [512, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_repeats_across_batches_are_counted(kind: str, pages: int, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_ids, "_PAGES", pages)
-    monkeypatch.setattr(seen_ids, "_HELD", held)
+    monkeypatch.setattr(seen_module, "_PAGES", pages)
+    monkeypatch.setattr(seen_module, "_HELD", held)
     ids = KINDS[kind]
     assert len(np.unique(ids)) == len(ids)
     assert repeats(np.array_split(ids, 7)) == 0

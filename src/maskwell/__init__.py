@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 # Loaded when the first picture is drawn.
 drawn_by("maskwell.views.pictures")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> object:

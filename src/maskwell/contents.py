@@ -1,6 +1,6 @@
 """What ``import maskwell`` offers: every public name, from where it lives."""
 
-from maskwell import collect, designs, engines, microdata, planning, release, risk, rounds
+from maskwell import collect, designs, engines, handover, microdata, planning, questionnaires, release, risk, rounds
 from maskwell.auditing import Audit, audit, audit_sampler
 from maskwell.demands import (
     LDP,
@@ -35,11 +35,13 @@ from maskwell.inference import (
 from maskwell.inference.compliance.behaviours import Behaviour
 from maskwell.inference.compliance.bounds import ComplianceBounds, compliance_bounds
 from maskwell.inference.compliance.fit import Compliance, compliance
+from maskwell.inference.items.correlations import correlations
+from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms
 from maskwell.inference.regression.fit import regress
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.quotients import compare_groups, ratio
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.totals import ratio
 from maskwell.ordering import dominates, equivalent, improve
 from maskwell.planning import plan
 from maskwell.reports import Reports
@@ -75,7 +77,10 @@ __all__ = [
     "compliance",
     "compliance_bounds",
     "Sample",
+    "compare_groups",
     "ratio",
+    "correlations",
+    "sum_score",
     "Regression",
     "arms",
     "regress",
@@ -91,7 +96,9 @@ __all__ = [
     "planning",
     "collect",
     "engines",
+    "handover",
     "microdata",
+    "questionnaires",
     "release",
     "risk",
     "rounds",

@@ -44,3 +44,7 @@ class EstimationError(MaskwellError):
 
 class SimulationWarning(UserWarning):
     """Reports that were drawn from a seed, and so protect nobody, are counted together with others."""
+
+
+class SpeedWarning(UserWarning):
+    """Work that a package of an extra would do many times faster."""

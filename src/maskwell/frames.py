@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from maskwell.errors import DataError
+from maskwell.extras import require
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -14,7 +15,5 @@ def data_frame(columns: Mapping[str, Any], backend: Backend) -> Any:
 
     if backend not in get_args(Backend):
         raise DataError(f"backend must be one of {', '.join(get_args(Backend))}; got {backend!r}.", parameter="backend")
-    try:
-        return nw.from_dict(columns, backend=backend).to_native()
-    except ImportError:
-        raise DataError(f"to_frame(backend={backend!r}) needs {backend} to be installed; pyarrow always is.") from None
+    require(f"to_frame(backend={backend!r}) needs", backend)
+    return nw.from_dict(columns, backend=backend).to_native()

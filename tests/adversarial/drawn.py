@@ -7,13 +7,24 @@ diversity, distance and demands are worked out from those chances alone.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
 
+import numpy as np
+
 import maskwell as mw
-from maskwell.sampling.samplers import BlockSampler, CopySampler, RowSampler, SingleSampler, SubsetSampler
+from maskwell.sampling.layer_samplers import BitsSampler, TwoTablesSampler
+from maskwell.sampling.samplers import (
+    BlockSampler,
+    CopySampler,
+    HyperplaneSampler,
+    RowSampler,
+    SingleSampler,
+    SubsetSampler,
+)
 
 TOTAL = 2**64
 Chances = dict[Any, Fraction]
@@ -32,6 +43,11 @@ def drawn(design: mw.Design) -> list[Chances]:
             for columns in product(*parts)
         ]
     sampler: Any = design.sampler
+    match sampler:
+        case HyperplaneSampler():
+            return _hyperplanes(sampler, design.k)
+        case BitsSampler():
+            return _bits(sampler)
     return [_of_sampler(sampler, truth) for truth in range(design.k)]
 
 
@@ -48,6 +64,8 @@ def _of_sampler(sampler: Any, truth: int) -> Chances:
             return _rows(sampler, truth)
         case BlockSampler():
             return _blocks(sampler, truth)
+        case TwoTablesSampler():
+            return _tables(sampler, truth)
     raise AssertionError(f"no enumeration of {type(sampler).__name__}")
 
 
@@ -84,6 +102,71 @@ def _blocks(sampler: BlockSampler, truth: int) -> Chances:
         for report in reports if weight else ():
             chances[report] = chances.get(report, Fraction(0)) + Fraction(weight, TOTAL * len(reports))
     return chances
+
+
+def _tables(sampler: TwoTablesSampler, truth: int) -> Chances:
+    chances: Chances = {}
+    for kept, first in _rows(sampler.first, truth).items():
+        for row, second in _rows(sampler.second, kept).items():
+            chances[row] = chances.get(row, Fraction(0)) + first * second
+    return chances
+
+
+# Bits of other categories than these come alike for all of them: summed out, they change no ratio and no distance.
+_MOST_BITS = 6
+
+
+def _bits(sampler: BitsSampler) -> list[Chances]:
+    k, chance = min(sampler.k, _MOST_BITS), [Fraction(0), Fraction(1)]
+    for one, zero in sampler.layers:
+        chance = [(bit * one + (1 - bit) * zero) / TOTAL for bit in chance]
+    sets = list(product((0, 1), repeat=k))
+
+    def of(report: tuple[int, ...], truth: int) -> Fraction:
+        ones = (chance[j == truth] for j in range(k))
+        return math.prod((p if bit else 1 - p for p, bit in zip(ones, report, strict=True)), start=Fraction(1))
+
+    return [{report: of(report, truth) for report in sets} for truth in range(k)]
+
+
+def _hyperplanes(sampler: HyperplaneSampler, k: int) -> list[Chances]:
+    """Hyperplanes that hold the same truths are one report here, counted exactly: there can be 2^26 of them.
+
+    The truths span the last ``s`` coordinates, so only those of a hyperplane matter; each choice of them comes
+    ``q^(t - s)`` times, and hyperplanes for which they are all 0 hold every truth.
+    """
+    q, t, through, past = sampler.shape
+    s = next(s for s in range(1, t + 1) if (q**s - 1) // (q - 1) >= k)
+    points = _points(q, s)
+    held = np.zeros((len(points), k), np.int64)
+    for at in range(s):
+        term = _times(sampler, points[:, None, at], points[None, :k, at])
+        held = held ^ term if q & (q - 1) == 0 else (held + term) % q
+    counts = Counter({tuple(row): q ** (t - s) * int(n) for row, n in zip(*_distinct(held == 0), strict=True)})
+    counts[(True,) * k] += (q ** (t - s) - 1) // (q - 1)
+    inside, outside = Fraction(sampler.inside, TOTAL * through), Fraction(TOTAL - sampler.inside, TOTAL * past)
+    return [{row: n * (inside if row[j] else outside) for row, n in counts.items() if n} for j in range(k)]
+
+
+def _points(q: int, s: int) -> Any:
+    """The points of a space by number: those with the most zeros before their 1 come first."""
+    found = []
+    for after in range(s):
+        rest = np.arange(q**after)[:, None] // q ** np.arange(after - 1, -1, -1) % q
+        head = np.zeros((q**after, s - after), np.int64)
+        head[:, -1] = 1
+        found.append(np.concatenate([head, rest], axis=1))
+    return np.concatenate(found)
+
+
+def _times(sampler: HyperplaneSampler, a: Any, b: Any) -> Any:
+    powers, logarithms = sampler.tables
+    return np.where((a == 0) | (b == 0), 0, powers[logarithms[a] + logarithms[b]])
+
+
+def _distinct(rows: Any) -> tuple[list[list[bool]], list[int]]:
+    found, counts = np.unique(np.packbits(rows, axis=1), axis=0, return_counts=True)
+    return np.unpackbits(found, axis=1, count=rows.shape[1]).astype(bool).tolist(), counts.tolist()
 
 
 def rows_of(columns: list[Chances]) -> list[list[Fraction]]:

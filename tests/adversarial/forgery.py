@@ -231,6 +231,35 @@ def other_space(rng: Random, document: Document) -> None:
     document["weights"][name] = pick(rng, values)
 
 
+def other_share(rng: Random, document: Document) -> None:
+    """Hyperplanes that hold the truth more often, less often, never or always."""
+    inside = int(pick(rng, (0, 1, 2**10, 2**63, TOTAL // 3, TOTAL - 1, TOTAL)))
+    document["weights"] |= {"inside": str(inside), "outside": str(TOTAL - inside)}
+
+
+def other_layer(rng: Random, document: Document) -> None:
+    """Other weights of a layer of bits: the same for both, in the other order, none, all; one too few or too many."""
+    weights = document["weights"]
+    layer = [str(pick(rng, (0, 1, 2**62, 2**63, 2**63 + 1, TOTAL - 1, TOTAL))) for _ in range(int(rng.integers(1, 4)))]
+    if "own" in weights:
+        weights |= dict(zip(("own", "other"), layer, strict=False))
+    else:
+        weights[pick(rng, ("first", "second"))] = layer if rng.random() < 0.3 else [*layer, layer[0]][:2]
+
+
+def random_layer(rng: Random, document: Document) -> None:
+    """A table of another shape, whose columns have the right sum, or nearly."""
+    weights, k = document["weights"], len(document["categories"])
+    name = pick(rng, ("first", "second"))
+    rows, columns = int(rng.integers(1, 5)), k if name == "first" else len(weights["first"])
+    table = [[int(w) for w in rng.integers(0 if rng.random() < 0.1 else 1, 2**61, columns)] for _ in range(rows)]
+    table[-1] = [TOTAL - sum(column) for column in zip(*table[:-1], strict=True)] if rows > 1 else [TOTAL] * columns
+    table[0][0] += int(pick(rng, (0, 0, 0, 1, -1)))
+    weights[name] = [[str(weight) for weight in row] for row in table]
+    if name == "second":
+        weights["reports"] = [f"r{i}" for i in range(rows)]
+
+
 def forge_a_part(rng: Random, document: Document) -> None:
     """One part of a product, forged like a design of its own."""
     parts = document["weights"]["parts"]
@@ -252,7 +281,10 @@ OF_KIND: dict[str, tuple[Change, ...]] = {
     "matrix": (move_weight, scale_columns, random_matrix),
     "conditional": (move_weight, repeat_members, shift_members, other_sets),
     "blocks": (move_weight, spoil_blocks),
-    "projective": (move_weight, other_space),
+    "projective": (move_weight, other_space, other_share),
+    "bits": (move_weight, other_layer),
+    "layered bits": (move_weight, other_layer),
+    "layered tables": (move_weight, random_layer),
     "product": (forge_a_part, forge_a_part, forge_a_part),
 }
 

@@ -47,9 +47,32 @@ DESIGNS: dict[str, list[Callable[[], mw.Design]]] = {
         lambda: d.block(7, l=3),
         lambda: d.block(4, epsilon=1.0),
     ],
+    "projective": [
+        lambda: d.projective(3, epsilon=0.5),
+        lambda: d.projective(7, gamma=3),
+        lambda: d.projective(18, epsilon=1.0),
+    ],
+    "bits": [
+        lambda: mw.rounds.unary(["a", "b", "c"], longitudinal=2, per_round=1).permanent,
+        lambda: mw.rounds.rappor(5, f=0.5, p=0.5, q=0.75).permanent,
+    ],
+    "layered bits": [
+        lambda: mw.rounds.unary(["a", "b", "c"], longitudinal=2, per_round=1),
+        lambda: mw.rounds.rappor(4, f=0.5, p=0.5, q=0.75),
+    ],
+    "layered tables": [
+        lambda: mw.rounds.kary(["a", "b", "c", "d"], longitudinal=2, per_round=1),
+        lambda: mw.rounds.layers(d.warner(truth_prob=0.75), d.warner(truth_prob=0.8)),
+        lambda: mw.rounds.layers(
+            d.from_matrix([["1/2", "1/4"], ["1/4", "1/4"], ["1/4", "1/2"]]),
+            d.from_matrix([["5/8", "1/4", "1/8"], ["3/8", "3/4", "7/8"]]),
+        ),
+    ],
     "product": [
         lambda: d.product(d.warner(truth_prob=0.8), d.gamma_diagonal(3, epsilon=1.0), names=["a", "b"]),
         lambda: d.product(d.conditional(3, subset_probs=_PAIRS), d.minimax(4, epsilon=0.5)),
+        lambda: d.product(d.projective(5, gamma=3), d.gamma_diagonal(2, gamma=2)),
+        lambda: d.product(mw.rounds.rappor(3, f=0.5, p=0.5, q=0.75), d.warner(truth_prob=0.8)),
         lambda: d.product(d.gamma_diagonal(2, gamma=2), d.gamma_diagonal(2, gamma=3)).answering(mw.BetaFactor(6)),
     ],
 }

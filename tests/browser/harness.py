@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import http.server
 import json
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tools.npm import npm_part as installed_part
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -49,19 +50,7 @@ def node(script: str, *arguments: object, given: str | None = None) -> Any:
 
 def npm_part(path: str) -> Path:
     """A file of an npm package that package-lock.json pins; the packages are installed when they are first needed."""
-    stamp = HERE / "node_modules" / ".installed"
-    lock = (HERE / "package-lock.json").read_bytes()
-    # Several test processes may come here at once; one installs, the others wait and find it done.
-    with (HERE / "package-lock.json").open("rb") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
-        if not stamp.exists() or stamp.read_bytes() != lock:
-            npm = shutil.which("npm")
-            assert npm, "npm is missing; `make system` installs it"
-            command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr[-3000:]
-            stamp.write_bytes(lock)
-    return HERE / "node_modules" / path
+    return installed_part(HERE, path)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

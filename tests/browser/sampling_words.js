@@ -77,6 +77,9 @@ export async function seededWords(seed, part, question, width, record, n) {
 export function slotWidth({ kind, categories, weights }) {
   const up = (a, b) => -(-a / b) + (a > 0n && a % b !== 0n ? 1n : 0n);
   if (kind === "projective") return 3;
+  if (kind === "bits") return 2 * categories.length;
+  if (kind === "layered bits") return 4 * categories.length;
+  if (kind === "layered tables") return 4;
   if (kind === "blocks") return BigInt(weights.inside) === 1n << 64n ? 1 : 3;
   if (kind !== "subsets") {
     const total = BigInt(weights.total);

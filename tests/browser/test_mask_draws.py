@@ -33,6 +33,9 @@ DESIGNS: dict[str, mw.Design] = {
     "blocks": d.block(7, epsilon=0.3),
     "hyperplanes, a prime": d.projective(18, epsilon=0.7),
     "hyperplanes, a power of two": d.projective(40, epsilon=1.0),
+    "bits": mw.rounds.unary(["a", "b", "c"], longitudinal=2, per_round=1).permanent,
+    "two layers of bits": mw.rounds.rappor(4, f=0.5, p=0.25, q=0.75),
+    "two tables": mw.rounds.kary(4, longitudinal=3, per_round=1.5),
     "product": d.product(WARNER, d.minimax(4, epsilon=0.5), d.projective(3, gamma=2)),
 }
 DRAWS = 25_000
@@ -136,6 +139,11 @@ FAULTS = {
         "hyperplanes, a power of two",
         replaced("const within = number(word) < inside;", "const within = number(word) < inside + inside / 3n;"),
     ),
+    "a bit of the truth is kept too often": (
+        "two layers of bits",
+        replaced("number(word) < (bit ? afterOne", "number(word) < (bit ? afterOne + afterOne / 4n"),
+    ),
+    "the permanent report is left out": ("two tables", replaced("second[kept]", "second[j]")),
     "words come back": (
         "one category",
         replaced(

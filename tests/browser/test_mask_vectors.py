@@ -10,7 +10,7 @@ from tests.browser.harness import MASK_JS, browser, node, served
 
 VECTORS = [
     case
-    for name in ("one_category", "sets", "rows", "blocks", "products", "hyperplanes")
+    for name in ("one_category", "sets", "rows", "blocks", "products", "hyperplanes", "layers")
     for case in json.loads((Path(__file__).parents[1] / "vectors" / f"{name}.json").read_bytes())["cases"]
 ]
 

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from maskwell import rounds
 from maskwell.designs import Design, ProjectiveDesign
 from tests.browser.harness import MASK_JS, SHIPPED, node
 from tests.unusual_designs import ALL
@@ -22,7 +23,12 @@ SPACES = {
     for k, q, t in ((2, 2, 2), (2, 5, 3), (3, 5, 2), (4, 3, 3), (5, 4, 3), (6, 5, 3), (7, 2, 4), (13, 3, 3), (9, 2, 5))
     for inside in (TOTAL // 3, TOTAL // 7, TOTAL * 9 // 10)
 }
-DESIGNS: dict[str, Design] = {**ALL, **SPACES}
+LAYERS: dict[str, Design] = {
+    "bits": rounds.unary(["a", "b", "c"], longitudinal=2, per_round=1).permanent,
+    "two layers of bits": rounds.rappor(5, f=0.5, p=0.25, q=0.75),
+    "two tables": rounds.kary(4, longitudinal=2, per_round=1),
+}
+DESIGNS: dict[str, Design] = {**ALL, **SPACES, **LAYERS}
 REVEAL = SHIPPED.parent / "respond" / "assets" / "reveal.js"
 
 

@@ -2,7 +2,7 @@
 
 import { drawnFrom, keyedWords, OutOfWords, seededWords, slotWidth, withWords } from "./sampling_words.js";
 
-const FILES = ["one_category", "sets", "rows", "blocks", "products", "hyperplanes"];
+const FILES = ["one_category", "sets", "rows", "blocks", "products", "hyperplanes", "layers"];
 
 /** A report as bytes in hexadecimal (section 7 of the format). */
 function hexOf(document, report) {
@@ -17,6 +17,7 @@ function hexOf(document, report) {
     matrix: () => weights.rows.length,
     conditional: () => weights.subsets.length,
     blocks: () => weights.blocks.length,
+    "layered tables": () => weights.second.length,
     projective: () => Number((weights.q ** weights.t - 1n) / (weights.q - 1n)),
   };
   const codes = counts[kind]();

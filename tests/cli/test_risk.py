@@ -54,6 +54,13 @@ def test_texts_that_mean_missing(run: Run) -> None:
     assert ran.json["missing"] == {"x": 1, "y": 1}
 
 
+def test_a_missing_key_can_match_anything(run: Run) -> None:
+    Path("a.csv").write_text("x,y\na,1\na,\nb,2\n")
+    assert run("risk", "a.csv", "--keys", "x,y", "--json").json["sample_uniques"] == 3
+    ran = run("risk", "a.csv", "--keys", "x,y", "--missing", "wildcard", "--json")
+    assert (ran.json["sample_uniques"], ran.json["missing_matches"]) == (1, "anything")
+
+
 def test_bad_input_is_one_line(run: Run, persons: pa.Table) -> None:
     Path("a.csv").write_text(f"{SECRET},b\nx,1\n")
     assert_refused(run("risk", "a.csv", "--keys", "c"), "no such column", "first line")

@@ -19,10 +19,11 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+import psycopg
 from sqlalchemy import create_engine, text
 
 from tests.collect.load import Prepared, Sent, prepared, send_all
-from tests.collect.servers import Postgres, Server, free_port, start_server
+from tests.collect.servers import Postgres, Server, free_port, postgres_on_a_small_disk, start_server
 from tests.collect.surveys import DRUGS, INCOME, Survey, designs, document, published
 from tools.system_parts import faketime
 
@@ -193,6 +194,29 @@ def full_disk(folder: Path, seed: int, mebibytes: int = 2) -> Outcome:
     trial.server.stop()
     trial.restart()
     return trial.end()
+
+
+def full_database_disk(folder: Path, seed: int) -> Outcome:
+    """PostgreSQL on a disk that is full after a while, twice: for tables, then for its log, which ends the server."""
+    with postgres_on_a_small_disk(1 << 20) as (cluster, disk):
+        trial = Trial(cluster.url, folder, seed)
+        for crash in (False, True):
+            disk.fill(cluster)
+            refused, refused_before = 50, trial.outcome.statuses[503]
+            if crash:
+                # The next piece of the log has no room, and the server gives up.
+                with contextlib.suppress(psycopg.Error), psycopg.connect(cluster.url) as connection:
+                    connection.execute("SELECT pg_switch_wal()")
+            while trial.outcome.statuses[503] < refused_before + refused:
+                trial.load(lambda: None, 0.5)
+                assert trial.outcome.sent < 200_000, "the disk did not become full"
+            if not crash:
+                trial.check()  # Reading goes on, and what was acknowledged is there.
+            trial.outcome.faults["log full" if crash else "disk full"] += 1
+            disk.make_room(cluster)
+            wait_until_healthy(trial.server)
+            trial.check()
+        return trial.end()
 
 
 def lost_database(cluster: Postgres, folder: Path, seed: int, rounds: int) -> Outcome:

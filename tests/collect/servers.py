@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,12 @@ class Server:
         """The memory that it holds."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+    @property
+    def most_mebibytes(self) -> float:
+        """The most memory that it ever held."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -120,6 +127,14 @@ def server(
             running.process.wait()
 
 
+def new_database(url: str, name: str = "") -> str:
+    """The address of another database beside one of PostgreSQL; it is empty."""
+    name = name or f"new{uuid.uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
 class Postgres:
     """A PostgreSQL server of its own, with an empty database; it can be stopped and started again."""
 
@@ -141,9 +156,7 @@ class Postgres:
 
     def new_database(self, name: str) -> str:
         """The address of another database, empty as well."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
-        return f"{self.url.rpartition('/')[0]}/{name}"
+        return new_database(self.url, name)
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""
@@ -152,6 +165,20 @@ class Postgres:
     def stop(self) -> None:
         """Stop it at once, as a power cut would."""
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+    @property
+    def process_id(self) -> int:
+        """The process that starts those of connections."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it takes connections, or is about to."""
+        try:
+            self._run("pg_ctl", "status")
+        except subprocess.CalledProcessError:
+            return False
+        return True
 
     def kill_backends(self) -> None:
         """kill -9 the processes that serve connections; the server then recovers as after a crash."""
@@ -172,10 +199,67 @@ def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server for the length of a block."""
     folder = Path(tempfile.mkdtemp(prefix="maskwell-postgres-"))
     try:
-        running = Postgres(folder)
-        try:
+        with _running(folder) as running:
             yield running
-        finally:
-            running.stop()
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[Postgres]:
+    running = Postgres(folder)
+    try:
+        yield running
+    finally:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            running.stop()
+
+
+class SmallDisk:
+    """A disk of its own under PostgreSQL, with room left for a little more.
+
+    It is a mounted one where that is allowed; elsewhere the server's files cannot grow beyond a size, which is told in
+    the same way.
+    """
+
+    def __init__(self, folder: Path, bytes_left: int) -> None:
+        self._bytes_left = bytes_left
+        mount = ["mount", "-t", "tmpfs", "-o", "size=160m,mode=755", "tmpfs", str(folder)]
+        self.is_mounted = os.geteuid() == 0 and subprocess.run(mount, check=False, capture_output=True).returncode == 0
+        self.folder, self._filler = folder, folder / "filler"
+
+    def fill(self, cluster: Postgres) -> None:
+        """Leave so many bytes and no more."""
+        if self.is_mounted:
+            free = shutil.disk_usage(self.folder).free - self._bytes_left
+            with self._filler.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, free)
+        else:
+            resource.prlimit(cluster.process_id, resource.RLIMIT_FSIZE, (self._bytes_left, self._bytes_left))
+
+    def make_room(self, cluster: Postgres) -> None:
+        """As an operator would: room first, and then the server, if it has ended."""
+        if self.is_mounted:
+            self._filler.unlink()
+        else:
+            cluster.stop()
+        if not cluster.is_running:
+            cluster.start()
+
+    def close(self) -> None:
+        """Give it back."""
+        if self.is_mounted:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
+
+
+@contextmanager
+def postgres_on_a_small_disk(bytes_left: int) -> Iterator[tuple[Postgres, SmallDisk]]:
+    """A PostgreSQL server on a disk that can be filled."""
+    folder = Path(tempfile.mkdtemp(prefix="maskwell-postgres-"))
+    disk = SmallDisk(folder, bytes_left)
+    try:
+        with _running(folder) as running:
+            yield running, disk
+    finally:
+        disk.close()
         shutil.rmtree(folder, ignore_errors=True)

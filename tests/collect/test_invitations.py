@@ -6,10 +6,12 @@ import asyncio
 import base64
 import json
 import uuid
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -18,8 +20,11 @@ from sqlalchemy import create_engine, text
 from maskwell.collect import Client
 from maskwell.collect.client import ServiceError
 from maskwell.collect.invitations import blind
-from maskwell.collect.invitations.passes import pass_text
-from tests.collect.servers import Server
+from maskwell.collect.invitations.passes import invite, pass_text, redeem
+from maskwell.collect.service import Service
+from maskwell.collect.settings import Settings
+from maskwell.collect.store import Database
+from tests.collect.servers import Server, new_database
 from tests.collect.surveys import Survey, bearer, document, published, submission
 
 VECTOR = json.loads((Path(__file__).parent / "rfc9474.json").read_text("utf-8"))
@@ -211,3 +216,94 @@ def test_only_the_owner_invites(invited: Survey) -> None:
     for headers in ({}, bearer(invited.server.administrator_token), bearer("mw_" + "a" * 43)):
         answer = httpx.post(f"{invited.address}/invitations", json={"count": 1}, headers=headers)
         assert answer.status_code in (401, 403)
+
+
+def test_invitations_are_made_and_downloaded_in_the_studio(invited: Survey, service: Server) -> None:
+    page = f"{service.url}/studio/surveys/{invited.id}/invitations"
+    with httpx.Client(follow_redirects=True) as owner:
+        assert owner.post(page, data={"count": "3"}).status_code == 401
+        owner.post(f"{service.url}/api/session", json={"token": invited.owner_token}).raise_for_status()
+        shown = owner.get(page).text
+        assert "0 have been made so far" in shown
+        assert "What can be linked, and what cannot" in shown
+        made = owner.post(page, data={"count": "3"})
+        assert made.headers["content-disposition"].startswith("attachment")
+        head, *addresses = made.text.splitlines()
+        assert head == "invitation"
+        assert len(set(addresses)) == 3
+        assert "3 have been made so far" in owner.get(page).text
+        for wrong in ("", "0", "-1", "1.5", "10001", "9" * 10):
+            assert owner.post(page, data={"count": wrong}).status_code == 422
+        # A survey that is open to everybody has none, and does not offer any.
+        other = published(service)
+        owner.post(f"{service.url}/api/session", json={"token": other.owner_token}).raise_for_status()
+        for survey, offered in ((invited, True), (other, False)):
+            watch = owner.get(f"{service.url}/studio/surveys/{survey.id}").text
+            assert (f"{survey.id}/invitations" in watch) is offered
+        assert owner.post(page.replace(invited.id, other.id), data={"count": "1"}).status_code == 409
+    assert spend(invited, redeemed(invited, addresses[1])).status_code == 201
+
+
+# Nothing that is stored says in which order invitations were redeemed.
+
+
+def invitations_of(folder: Path, count: int) -> tuple[str, str, list[str]]:
+    """A database with so many invitations to one survey."""
+    database = f"sqlite:///{folder}/invited.db"
+    service = Service(Database(database), Settings())
+    survey, _ = service.publish(document(invitations=True))
+    codes = invite(service, survey, count)
+    service.stop()
+    return database, survey.id, codes
+
+
+def redeem_all(database: str, survey: str, codes: list[str], signed: dict[str, bytes]) -> None:
+    service = Service(Database(database), Settings())
+    published = service.published(survey)
+    assert published is not None
+    for code in codes:
+        redeem(service, published, code, signed[code])
+    service.stop()
+
+
+def blinded(codes: list[str]) -> dict[str, bytes]:
+    """What each invitation is redeemed for: numbers that a key can sign."""
+    return {code: (2 + at).to_bytes(256, "big") for at, code in enumerate(codes)}
+
+
+def test_a_file_does_not_tell_in_which_order_invitations_were_redeemed(tmp_path: Path) -> None:
+    """Two orders of the same redemptions leave the same bytes, but for the counts of changes in the file's head."""
+    database, survey, codes = invitations_of(tmp_path, 90)
+    path = Path(database.removeprefix("sqlite:///"))
+    before, left = path.read_bytes(), []
+    used = codes[:40]
+    for order in (used, used[::-1], used[20:] + used[:20]):
+        path.write_bytes(before)
+        redeem_all(database, survey, order, blinded(codes))
+        assert not Path(f"{path}-wal").exists()
+        after = bytearray(path.read_bytes())
+        for start in (24, 92):
+            after[start : start + 4] = bytes(4)
+        left.append(bytes(after))
+    assert left[0] != before
+    assert left[0] == left[1] == left[2]
+
+
+@pytest.mark.parametrize(("made", "least"), [(60, 60), (1200, 200)])
+def test_a_server_does_not_tell_in_which_order_invitations_were_redeemed(
+    postgresql: str, made: int, least: int
+) -> None:
+    """PostgreSQL shows of each row in which transaction it was written: it shows the same of many."""
+    database = new_database(postgresql)
+    service = Service(Database(database), Settings())
+    survey, _ = service.publish(document(invitations=True))
+    codes = invite(service, survey, made)
+    used = codes[::40]
+    for code, request in blinded(used).items():
+        redeem(service, survey, code, request)
+    service.stop()
+    with psycopg.connect(database) as connection:
+        rows = connection.execute("SELECT xmin::text, redeemed FROM invitations ORDER BY ctid").fetchall()
+    crowds = Counter(transaction for transaction, _ in rows)
+    assert min(crowds.values()) >= least
+    assert sum(any(mark) for _, mark in rows) == len(used)

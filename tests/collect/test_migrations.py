@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import uuid
+import warnings
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from maskwell.collect.access import new_token, token_hash
 from maskwell.collect.store import Database
 from maskwell.collect.store.migrations import VERSION, SchemaError
+from maskwell.collect.store.tables import metadata
 from maskwell.collect.surveys.document import read_survey
 from maskwell.collect.surveys.submissions import Layout
-from tests.collect.servers import server
+from tests.collect.servers import new_database, server
 from tests.collect.surveys import Survey, bearer, document, submission
 
 SCHEMA_1 = (Path(__file__).parent / "schema_1.sql").read_text("utf-8")
@@ -30,11 +32,7 @@ def empty(request: Any, tmp_path: Path) -> str:
     """The address of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/old.db"
-    url: str = request.getfixturevalue("postgresql")
-    name = f"old{uuid.uuid4().hex}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return f"{url.rpartition('/')[0]}/{name}"
+    return new_database(request.getfixturevalue("postgresql"))
 
 
 def driver(url: str) -> str:
@@ -108,6 +106,51 @@ def test_an_older_database_goes_on_with_all_that_it_has(empty: str, tmp_path: Pa
         assert answer.status_code == 201
 
 
+def kill_at_statement(url: str, number: int) -> bool:
+    """Open a database in a process that ends before its statement of this number; says whether it came so far."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which the child needs
+        process = os.fork()
+    if not process:
+        left = number
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def end(*_: Any) -> None:
+            nonlocal left
+            if not left:
+                os._exit(9)
+            left -= 1
+
+        try:
+            Database(url)
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
+def test_a_kill_leaves_the_old_schema_or_the_new_one(empty: str, tmp_path: Path, old: bool) -> None:
+    if old:
+        fill_version_1(empty, new_token())
+    before, number = shape(empty), 0
+    while kill_at_statement(empty, number):
+        left = shape(empty)
+        number += 1 if empty.startswith("sqlite") else 4
+        if left != before:
+            break
+    assert number > 5
+    Database(empty).close()
+    if old:
+        engine = create_engine(driver(empty))
+        with engine.connect() as connection:
+            assert connection.execute(text("SELECT count(*) FROM submissions")).scalar_one() == 12
+        engine.dispose()
+    else:
+        assert set(shape(empty)) == set(metadata.tables)
+    # What a kill left was the old schema or, after the commit, the new one.
+    assert left in (before, shape(empty))
+
+
 def test_an_older_database_becomes_what_a_new_one_is(empty: str, tmp_path: Path) -> None:
     fill_version_1(empty, new_token())
     Database(empty).close()
@@ -115,9 +158,7 @@ def test_an_older_database_becomes_what_a_new_one_is(empty: str, tmp_path: Path)
     if empty.startswith("sqlite"):
         new = f"sqlite:///{tmp_path}/new.db"
     else:
-        new = f"{empty}new"
-        with psycopg.connect(empty, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{new.rpartition("/")[2]}"')
+        new = new_database(empty)
     Database(new).close()
     assert migrated == shape(new)
     # Opening it once more changes nothing.

@@ -32,6 +32,25 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
+def test_the_cookie_travels_by_https_alone_where_pages_come_by_https(sqlite_service: Server, tmp_path: Path) -> None:
+    def signed_in(url: str, token: str, **more: Any) -> tuple[bool, bool]:
+        answer = httpx.post(f"{url}/api/session", json={"token": token}, **more)
+        assert answer.status_code == 201
+        secure = "; secure" in answer.headers["set-cookie"].lower()
+        return secure, "strict-transport-security" in answer.headers
+
+    said = {"headers": {"X-Forwarded-Proto": "https"}}
+    here = sqlite_service.url, sqlite_service.administrator_token
+    assert signed_in(*here) == (False, False)
+    assert signed_in(*here, **said) == (True, True)  # the server that stands before runs on this machine
+    # Who is no declared proxy is not believed.
+    with server(f"sqlite:///{tmp_path}/a.db", tmp_path, "--proxy", "192.0.2.1") as running:
+        assert signed_in(running.url, running.administrator_token, **said) == (False, False)
+    # Where the address that people see is said, nobody needs to be believed.
+    with server(f"sqlite:///{tmp_path}/b.db", tmp_path, "--public-url", "https://a.example") as running:
+        assert signed_in(running.url, running.administrator_token) == (True, True)
+
+
 @pytest.fixture(scope="module")
 def survey(attacked: Server) -> Survey:
     """A survey with a batch of submissions."""

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from maskwell.collect import Client
 from tests.collect.faults import submissions
 from tests.collect.load import send_all
-from tests.collect.servers import Server, server, start_server
+from tests.collect.servers import Server, new_database, server, start_server
 from tests.collect.surveys import Survey, bearer, document, published, submission
 
 
@@ -31,10 +30,7 @@ def another(database: str, folder: Path) -> str:
     """The address of another new database of the same kind."""
     if database.startswith("sqlite"):
         return f"sqlite:///{folder}/{uuid.uuid4().hex}.db"
-    name = f"copy{uuid.uuid4().hex}"
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return f"{database.rpartition('/')[0]}/{name}"
+    return new_database(database)
 
 
 def test_a_copy_taken_under_load_is_a_whole_database(service: Server, tmp_path: Path) -> None:
@@ -132,6 +128,18 @@ def test_a_second_service_on_the_same_database_is_refused(service: Server) -> No
     done = maskwell("serve", "--database", service.database, "--port", "0")
     assert done.returncode == 2
     assert "another service" in done.stderr
+
+
+def test_a_second_service_is_refused_before_the_first_has_written_anything(postgresql: str, tmp_path: Path) -> None:
+    database = new_database(postgresql)
+    start_server(database, tmp_path).stop()
+    # With its administrator's token there already, a service writes nothing when it starts.
+    with server(database, tmp_path) as first:
+        done = maskwell("serve", "--database", database, "--port", "0")
+        assert done.returncode == 2
+        assert "another service is writing to this database; stop it first" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert httpx.get(f"{first.url}/healthz").status_code == 200
 
 
 def test_the_client_has_every_call(service: Server) -> None:

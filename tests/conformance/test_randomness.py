@@ -33,7 +33,7 @@ def test_a_seed_gives_the_same_reports_for_any_chunk_size(design: mw.Design) -> 
 def test_a_seed_gives_the_same_reports_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     values = values_for(SETS, 200_000)
     threaded = SETS.mask(values, seed=12)
-    monkeypatch.setattr("maskwell.sampling.samplers.worker_count", lambda n: 1)
+    monkeypatch.setattr("maskwell.sampling.samplers.worker_count", lambda n, worth: 1)
     assert SETS.mask(values, seed=12) == threaded
 
 

@@ -184,7 +184,8 @@ def test_the_risk_of_many_files_is_that_of_one_table(tmp_path: Path, monkeypatch
     monkeypatch.setattr(counted, "_JOINED_AT", 3000)
     keys, sensitive = ["sex", "age", "area"], ["ill"]
     found = counted.combinations(sorted(tmp_path.iterdir()), [*keys, *sensitive], "weight")
-    many = mw.risk.assess(found, keys, weights="weight", sensitive=sensitive, repeats=counted.REPEATS)
+    counting = {"repeats": counted.REPEATS, "squares": counted.SQUARES}
+    many = mw.risk.assess(found, keys, weights="weight", sensitive=sensitive, **counting)
     one = mw.risk.assess(table, keys, weights="weight", sensitive=sensitive)
     # The same numbers; sums of weights are added in another order.
     assert_close(many.to_dict(), one.to_dict())

@@ -35,6 +35,8 @@ from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
+from maskwell.cli.surveys.handover import handover
+from maskwell.cli.surveys.questionnaire import questionnaire
 from maskwell.errors import MaskwellError, SimulationWarning
 
 # What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.
@@ -75,7 +77,7 @@ def _front_door(
 
 
 for command in (
-    *(plan, mask, reports, tally, merge, estimate, audit, compare, designs),
+    *(plan, questionnaire, mask, reports, tally, merge, estimate, audit, compare, designs, handover),
     *(compliance, risk, release, reproduce, demo, serve),
 ):
     app.command()(naming_options(command))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maskwell.collect.client import Client
-from maskwell.collect.extra import require_extra
+from maskwell.collect.needed import require_service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -22,7 +22,7 @@ def create_app(database: str = "sqlite:///maskwell.db", **settings: Any) -> Fast
     ``settings`` are the fields of :class:`~maskwell.collect.settings.Settings`. The administrator's token is
     ``app.state.administrator_token`` if it was made now, with the database; afterwards only its hash exists.
     """
-    require_extra()
+    require_service()
     from maskwell.collect.application import build
 
     return build(database, **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,10 @@ def build(database: str, **settings: Any) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         following = asyncio.create_task(_follow(tallies))
         yield
+        tallies.stop()
         following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
         service.stop()
 
     app = FastAPI(
@@ -79,9 +82,13 @@ async def _follow(tallies: Tallies) -> None:
     """Make ready for the first look at estimates, then count along while submissions come in."""
     await asyncio.sleep(1)
     await run_in_threadpool(warm_up)
+    begun = False
     while True:
-        await asyncio.sleep(1)
         try:
+            if not begun:
+                await run_in_threadpool(tallies.begin)
+                begun = True
             await run_in_threadpool(tallies.catch_up)
         except (SQLAlchemyError, StoreError, NotStored):
-            continue  # The database is away; whoever looks next counts what was left out.
+            pass  # The database is away; what was not counted is counted when it is back.
+        await asyncio.sleep(1)

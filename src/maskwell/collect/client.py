@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from maskwell.collect.extra import require_extra
 from maskwell.designs.storage import from_document
 from maskwell.errors import MaskwellError
+from maskwell.extras import require
 from maskwell.sampling.entropy import fresh_key
 from maskwell.strict_json import read_json
 
@@ -32,7 +32,7 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | None = None, *, http: httpx.Client | None = None) -> None:
-        require_extra("httpx")
+        require("Collecting needs", "httpx")
         import httpx
 
         self.url = url.rstrip("/")

@@ -60,10 +60,14 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(app: Any, listener: socket.socket, ready: Callable[[], None], *, quiet: bool = False) -> None:
+def serve(
+    app: Any, listener: socket.socket, ready: Callable[[], None], *, quiet: bool = False, proxies: str = "127.0.0.1"
+) -> None:
     """Serve until a signal comes; then answer what is under way, write what waits, and return.
 
-    ``quiet`` logs no request, for a terminal on which somebody is to find what is printed.
+    ``proxies`` are the addresses of servers that stand before this one: they alone are believed about who asks
+    (X-Forwarded-For), and whether by https (X-Forwarded-Proto). ``quiet`` logs no request, for a terminal on which
+    somebody is to find what is printed.
     """
     _log_to_stderr(logging.WARNING if quiet else logging.INFO)
     # Its own logs would name addresses.
@@ -72,6 +76,7 @@ def serve(app: Any, listener: socket.socket, ready: Callable[[], None], *, quiet
         http=BoundedHeads,
         log_config=None,
         access_log=False,
+        forwarded_allow_ips=proxies,
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
         timeout_keep_alive=30,

@@ -25,3 +25,8 @@ class Settings:
     file_bytes: int = 1 << 26
     waiting: int = 10_000
     session_hours: float = 12.0
+
+    @property
+    def seen_by_https(self) -> bool:
+        """Whether the address that people see is one of https, whatever this service itself is asked by."""
+        return self.public_url.lower().startswith("https://")

@@ -11,7 +11,7 @@ from typing import Any
 
 from maskwell.engines.contract import Counting, Masking, Tallies
 from maskwell.errors import DataError
-from maskwell.sampling.seen_ids import SeenIds
+from maskwell.sampling.ids.seen import SeenIds
 
 ROWS = 1 << 18
 """Rows of a table that are masked at a time."""
@@ -83,7 +83,7 @@ def refuse_marked(seen: SeenIds, masking: Masking) -> None:
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another."""
     from maskwell.engines.contract import require_columns
-    from maskwell.sampling.id_column import read_id_column
+    from maskwell.sampling.ids.column import read_id_column
 
     seen = SeenIds()
     require_columns([name], source.schema.names)

@@ -15,25 +15,29 @@ from maskwell.errors import DataError
 from maskwell.tables.codes import numbers
 
 REPEATS = "maskwell.repeats"
+SQUARES = "maskwell.squared weights"
 _JOINED_AT = 1 << 20
 
 
 def combinations(files: Sequence[Path], columns: Sequence[str], weights: str | None = None) -> Any:
-    """The different combinations of some columns as a table, how often each came, and the sum of its weights."""
+    """The different combinations of some columns, how often each came, and sums of weights and of their squares."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     for path in files:
         if path.suffix.lower() not in (".parquet", ".arrow", ".feather"):
             raise DataError(f"{path.name!r}: several files are counted from Parquet or Arrow, whose cells have types.")
-    if weights in columns or REPEATS in columns:
+    if weights in columns or {REPEATS, SQUARES} & set(columns):
         raise DataError("a column of weights cannot be a key or sensitive as well.", parameter="weights")
-    added = [] if weights is None else [weights]
+    read = [] if weights is None else [weights]
+    added = [*read, *([SQUARES] if read else [])]
     waiting: list[Any] = []
     total: Any = None
-    for batch in paths.read(files, list(dict.fromkeys([*columns, *added]))):
-        for name in added:
-            numbers(batch.column(name), name)  # none of them missing or negative
+    for batch in paths.read(files, list(dict.fromkeys([*columns, *read]))):
         once = pa.Table.from_batches([batch]).append_column(REPEATS, pa.repeat(pa.scalar(1, pa.int64()), len(batch)))
+        for name in read:
+            weight = pa.array(numbers(batch.column(name), name))  # none of them missing or negative
+            once = once.append_column(SQUARES, pc.multiply(weight, weight))
         waiting.append(_summed(once, columns, added))
         if sum(map(len, waiting)) > max(_JOINED_AT, 0 if total is None else len(total)):
             total, waiting = _joined(total, waiting, columns, added), []

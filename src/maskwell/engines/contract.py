@@ -20,7 +20,7 @@ from maskwell.reports.containers import own_metadata
 from maskwell.reports.table_files import TABLE_FORMAT, masked_columns, table_metadata
 from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
-from maskwell.sampling.id_column import read_id_column
+from maskwell.sampling.ids.column import read_id_column
 from maskwell.tables.frames import names_of
 from maskwell.tables.matching import Matcher, Missing, check_missing, match_column
 

@@ -13,7 +13,7 @@ from maskwell.engines import arrow, duckdb, polars
 from maskwell.engines.contract import Masking
 from maskwell.errors import DataError
 from maskwell.reports.table_files import write_table
-from maskwell.sampling.seen_ids import SeenIds
+from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.files import open_columns
 
 PART_ENGINES = ("arrow", "polars", "duckdb")

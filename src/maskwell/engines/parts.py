@@ -24,8 +24,8 @@ from maskwell.engines.contract import Masking
 from maskwell.engines.part_engines import PART_ENGINES, Task, run_task
 from maskwell.engines.spark import run_tasks
 from maskwell.errors import DataError
-from maskwell.sampling.id_column import read_id_column
-from maskwell.sampling.seen_ids import SeenIds
+from maskwell.sampling.ids.column import read_id_column
+from maskwell.sampling.ids.seen import SeenIds
 from maskwell.whole_files import complete_file
 
 RECORD = "_maskwell.json"

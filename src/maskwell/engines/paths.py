@@ -142,8 +142,8 @@ def _designs_of(path: Path) -> dict[str, Design]:
 
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another."""
-    from maskwell.sampling.id_column import read_id_column
-    from maskwell.sampling.seen_ids import SeenIds
+    from maskwell.sampling.ids.column import read_id_column
+    from maskwell.sampling.ids.seen import SeenIds
 
     seen = SeenIds()
     for batch in read(expand(source), [name]):

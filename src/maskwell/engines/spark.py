@@ -16,7 +16,7 @@ from typing import Any
 
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
 from maskwell.engines.part_engines import Task, run_task
-from maskwell.errors import DataError
+from maskwell.extras import require
 from maskwell.reports.arrow_columns import arrow_type
 from maskwell.reports.tally import Tally
 
@@ -134,10 +134,9 @@ def run_tasks(tasks: Sequence[Task], look: Callable[[], None]) -> list[int]:
 
 def session() -> Any:
     """The running session, or one as the environment sets it up; on this machine if it says nothing."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise DataError('Spark is not installed; pip install "maskwell[spark]", and Java 17.') from None
+    require("Spark, which runs on Java 17, needs", "pyspark")
+    from pyspark.sql import SparkSession
+
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return SparkSession.builder.appName("maskwell").getOrCreate()
 

@@ -1,7 +1,8 @@
 """From tallies to estimates and tests: proportions with covariance, intervals, contrasts, posteriors."""
 
+from maskwell.inference.contrasts import Contrast
 from maskwell.inference.domains import estimate_by, estimate_totals
-from maskwell.inference.estimates import Contrast, Estimate, Projection
+from maskwell.inference.estimates import Estimate, Projection
 from maskwell.inference.hypotheses.fit import goodness_of_fit
 from maskwell.inference.hypotheses.homogeneity import homogeneity_test
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest

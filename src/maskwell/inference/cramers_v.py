@@ -82,7 +82,8 @@ class Quadratic:
 
     def chance_below(self, true: float) -> float:
         """The chance that noise leaves φ² at or below the observed one, where the true one is this."""
-        from scipy.special import chndtr, ndtr
+        from maskwell.numerics.chi_square import noncentral_chi_square_cdf
+        from maskwell.numerics.normal import normal_cdf
 
         if self.noise <= 0:
             return float(true <= self.observed)
@@ -93,8 +94,8 @@ class Quadratic:
             return float(true + excess <= self.observed)
         x, df, shift = (self.observed - excess) / scale, self.noise / scale, true / scale
         if shift > _LARGE:
-            return float(ndtr((x - df - shift) / math.sqrt(2 * df + 4 * shift)))
-        return float(chndtr(max(x, 0.0), df, shift))
+            return float(normal_cdf((x - df - shift) / math.sqrt(2 * df + 4 * shift)))
+        return noncentral_chi_square_cdf(max(x, 0.0), df, shift)
 
 
 @dataclass(frozen=True)

@@ -6,36 +6,42 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Setting
-from maskwell.designs.base import Matrix, Method
+from maskwell.designs.base import Matrix
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.estimates import Estimate, report_total
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
-from maskwell.inference.sample.estimates import estimate_of
+from maskwell.inference.sample.groups import grouped
+from maskwell.inference.sample.methods import sampled_groups
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.scores import SampledScores
 from maskwell.inference.sample.totals import Totals, sampled_totals
 from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.tables.columns import as_arrow
 from maskwell.tables.matching import Missing
 
 _ROUND_OFF = 1e-9
 
 
-def estimate_totals(tally: Tally | Reports, method: Method = "linear", sample: Sample | None = None) -> Totals:
+def estimate_totals(
+    tally: Tally | Reports, method: Any = "linear", sample: Sample | None = None, *, domain: Any = None
+) -> Totals:
     """Horvitz–Thompson totals: the sum over reports of weight times score.
 
     The variance is that of sampling with replacement, ``n/(n-1) sum (w L - T/n)^2``, which is safe for samples without.
     Divide by a known population size for Horvitz–Thompson proportions; ``estimate`` gives the Hájek ones. With
-    ``sample``, weights and variance are those of the sample.
+    ``sample``, weights and variance are those of the sample, and ``domain``, true for some of the records, counts those
+    people alone.
     """
     if sample is not None:
-        return sampled_totals(tally, sample, method)
+        chosen = None if domain is None else np.asarray(domain, np.bool_)
+        if chosen is not None:
+            sample.require_length(len(chosen), "entry of domain")
+        return sampled_totals(tally, sample, method, chosen)
+    if domain is not None:
+        raise DataError("a domain belongs to a sample; pass sample=, or a tally of its reports alone.", "domain")
     counted = as_tally(tally)
     if counted.squares is None or counted.n < 2:
         raise EstimationError("totals need sampling weights of at least 2 reports: use reports.tally(weights=...).")
@@ -88,8 +94,7 @@ def estimate_by(
     if sample is not None:
         if weights is not None:
             raise DataError("weights belong to the sample; give them to mw.Sample.", parameter="weights")
-        scores = SampledScores.of(reports, sample, method)
-        return {label: estimate_of(scores, reports, method, codes == at) for at, label in enumerate(labels)}
+        return dict(sampled_groups(reports, labels, codes, sample, method))
     weighted = None if weights is None else np.asarray(weights)
     keep = True if method in ("likelihood", "one-step") else patterns
     absent = np.zeros(len(reports), bool) if reports.missing is None else reports.missing
@@ -107,39 +112,3 @@ def estimate_by(
         )
         found[label] = estimate(part.tally(None if weighted is None else weighted[chosen], keep), method)
     return found
-
-
-def grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
-    """The labels of the groups in rising order, ``None`` last if some are missing, and each report's place in it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if missing not in ("refuse", "keep"):
-        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.', parameter="missing")
-    column = as_arrow(groups)
-    if column is None or pa.types.is_nested(column.type):
-        raise DataError(
-            "groups must be one column of labels of one type, one per report; cast the column first.",
-            parameter="groups",
-        )
-    if len(column) != n:
-        raise DataError(f"groups must hold one label per report: expected {n}, got {len(column)}.", parameter="groups")
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())  # views cannot be encoded yet
-    absent = column.is_null(nan_is_null=True)
-    n_absent = pc.sum(absent).as_py() or 0
-    if n_absent and missing == "refuse":
-        raise DataError(
-            f"groups are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
-            'pass missing="keep" to make a group of them (under None), or leave those rows out.',
-            parameter="groups",
-        )
-    encoded = pc.if_else(absent, pa.scalar(None, column.type), column).dictionary_encode()
-    rank = np.empty(len(encoded.dictionary) + 1, np.int64)
-    order = pc.array_sort_indices(encoded.dictionary).to_numpy()
-    rank[order], rank[-1] = np.arange(len(order)), len(order)
-    codes = rank[encoded.indices.fill_null(len(order)).to_numpy()]
-    labels = encoded.dictionary.take(order).to_pylist()
-    return labels + [None] * bool(n_absent), codes

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
+from maskwell.inference import alternatives
+from maskwell.inference.alternatives import Alternative
+from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector
 from maskwell.inference.documents import estimate_document
-from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.inference.hypotheses import proportions as proportion_tests
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
+from maskwell.inference.intervals.closed_form import level_of_each
 from maskwell.inference.simplex import project
 from maskwell.inference.summary import noise_lines, summary_lines
 from maskwell.inference.top import Top, top
 from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.reports.tally import Tally
-from maskwell.results.numbers import figure, limit
+from maskwell.results.numbers import limit
 from maskwell.results.result import Result
-
-ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
 
 
 class Noise(NamedTuple):
@@ -124,7 +127,71 @@ class Estimate(Result, ABC):
         """A weighted sum of proportions: scores by label (others count 0) or one per category."""
         vector = contrast_vector(self.design, scores)
         variance = self.contrast_variance(vector)
-        return Contrast(float(vector @ self.proportions), math.sqrt(max(variance, 0.0)))
+        return self.stated(float(vector @ self.proportions), math.sqrt(max(variance, 0.0)))
+
+    def stated(self, value: float, standard_error: float, what: str = "weighted sum of proportions") -> Contrast:
+        """A number that follows from this estimate, with the degrees of freedom that its variances have."""
+        return Contrast(value, standard_error, self.degrees_of_freedom, what)
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Of the variances: infinite where they follow from the counts of independent reports."""
+        return math.inf
+
+    def bound(
+        self,
+        level: float = 0.95,
+        side: Literal["upper", "lower"] = "upper",
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Vector:
+        """A limit to one side by category: no more than this (``"upper"``) or no less (``"lower"``), at ``level``.
+
+        It is the one end of the two-sided interval that leaves twice as much outside.
+
+        >>> import maskwell as mw
+        >>> found = mw.estimate(mw.Tally.from_counts(mw.designs.direct(["yes", "no"]), [30, 970]))
+        >>> round(float(found.bound()[0]), 4), round(float(found.interval()[0, 1]), 4)
+        (0.0403, 0.0425)
+        """
+        if side not in ("upper", "lower"):
+            raise EstimationError(f"side must be upper or lower; got {side!r}.", parameter="side")
+        together = level_of_each(level, self.design.k if simultaneous else 1)
+        wide = alternatives.both_sides(together, "less" if side == "upper" else "greater")
+        return self.interval(wide, method)[:, 1 if side == "upper" else 0]
+
+    def test(
+        self,
+        category: Any,
+        value: float,
+        alternative: Alternative = "two-sided",
+        method: proportion_tests.Kind | None = None,
+    ) -> HypothesisTest:
+        """Test whether the share of a category is ``value``, against different, ``"less"`` or ``"greater"``.
+
+        ``score`` takes the variance at ``value`` and rejects what Wilson's interval leaves out; ``exact`` takes the
+        binomial tails where a count is binomial; ``wald`` takes the estimated variance. The default is the first of
+        exact, score and wald that the estimate has.
+
+        >>> import maskwell as mw
+        >>> found = mw.estimate(mw.Tally.from_counts(mw.designs.warner(truth_prob=0.75), [320, 680]))
+        >>> print(found.test("yes", 0.1, alternative="greater"))
+        share of yes, greater than 0.1 (exact): statistic 320.0000, p = 0.07775 (exact tails)
+        """
+        return proportion_tests.proportion_test(self, category, value, alternative, method)
+
+    @property
+    def possible_tests(self) -> tuple[proportion_tests.Kind, ...]:
+        """The kinds of ``test`` that hold for this estimate, the best one first."""
+        return ("wald",)
+
+    def variance_if(self, at: int, value: float) -> float:
+        """The variance of one category's estimate if its share were ``value``."""
+        raise NotImplementedError
+
+    def binomial_count(self, at: int, value: float) -> tuple[int, float]:
+        """How many reports hold a category, and the chance that one does if the category's share is ``value``."""
+        raise NotImplementedError
 
     def contrast_variance(self, weights: Vector) -> float:
         """The variance of a weighted sum of the estimated proportions."""
@@ -228,25 +295,6 @@ class Estimate(Result, ABC):
         return dict(jsonable(estimate_document(self, limits, [self.tally.randomness], asked)))
 
 
-@dataclass(frozen=True)
-class Contrast(Result):
-    """A weighted sum of proportions with its standard error."""
-
-    value: float
-    standard_error: float
-
-    def _title(self) -> str:
-        return "weighted sum of proportions"
-
-    def _figures(self) -> dict[str, Any]:
-        return {**self.to_dict(), "95 % interval": " to ".join(map(figure, self.interval()))}
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Wald limits."""
-        margin = normal_quantile(level) * self.standard_error
-        return self.value - margin, self.value + margin
-
-
 @dataclass(frozen=True, eq=False)
 class Projection:
     """Proportions moved to the simplex: presentable, biased, not for further inference."""
@@ -254,21 +302,6 @@ class Projection:
     categories: tuple[Any, ...]
     proportions: Vector
     label: str = "projected to the simplex (biased; standard errors do not apply)"
-
-
-def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
-    """Scores as one number per category."""
-    if isinstance(scores, Mapping):
-        if unknown := [label for label in scores if label not in design.categories]:
-            raise EstimationError(f"scores name {unknown[0]!r}, which is not a category of the design.")
-        return np.array([float(scores.get(c, 0.0)) for c in design.categories])
-    vector = np.asarray(scores, float)
-    if vector.shape != (design.k,) or not np.isfinite(vector).all():
-        raise EstimationError(
-            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
-            parameter="scores",
-        )
-    return vector
 
 
 def report_total(counts: Any) -> float:

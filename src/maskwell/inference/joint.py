@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design, Method, Vector
 from maskwell.errors import EstimationError
+from maskwell.inference.contrasts import Contrast
 from maskwell.inference.cramers_v import CramersV, corrected_v
-from maskwell.inference.estimates import Contrast, Estimate
+from maskwell.inference.estimates import Estimate
 from maskwell.inference.linear import LinearEstimate
 from maskwell.reports.tally import Tally
 
@@ -72,7 +73,8 @@ class JointTable(Estimate):
         both, base = self._share(of, given)
         ratio = float(both @ self.proportions) / float(base @ self.proportions)
         gradient = (both - ratio * base) / float(base @ self.proportions)
-        return Contrast(ratio, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
+        error = math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
+        return self.stated(ratio, error, "conditional share")
 
     def conditional_interval(
         self, of: Any, given: Any, level: float = 0.95, *, seed: int | None = None

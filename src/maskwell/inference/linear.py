@@ -14,6 +14,7 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Scores, Vector
 from maskwell.inference.estimates import Estimate
+from maskwell.inference.hypotheses.proportions import Kind
 from maskwell.inference.intervals import closed_form
 from maskwell.inference.simplex import project
 
@@ -78,8 +79,26 @@ class LinearEstimate(Estimate):
 
     @property
     def surest_interval(self) -> str:
-        binomial = self.scores.binomial() is not None and self.tally.squares is None
-        return "clopper-pearson" if binomial else self.default_interval
+        return "clopper-pearson" if self._is_binomial else self.default_interval
+
+    @property
+    def _is_binomial(self) -> bool:
+        return self.scores.binomial() is not None and self.tally.squares is None
+
+    @property
+    def possible_tests(self) -> tuple[Kind, ...]:
+        return ("exact", "score", "wald") if self._is_binomial else ("score", "wald")
+
+    def variance_if(self, at: int, value: float) -> float:
+        intercept, slope, worth = (x[at] for x in closed_form.variance_lines(self))
+        return max(float(intercept + slope * value - value**2), 0.0) / float(worth)
+
+    def binomial_count(self, at: int, value: float) -> tuple[int, float]:
+        chances = self.scores.binomial()
+        assert chances is not None
+        given, other = (float(chance[at]) for chance in chances)
+        count = round(self.n * (other + (given - other) * float(self.proportions[at])))
+        return count, other + (given - other) * value
 
     def interval(
         self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Vector
-from maskwell.errors import EstimationError
-from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, contrast_vector
+from maskwell.errors import DataError, EstimationError
+from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector
+from maskwell.inference.estimates import Estimate
 from maskwell.inference.joint import linear_estimate
-from maskwell.inference.sample.estimates import sampled_estimate
+from maskwell.inference.sample.methods import LIKELIHOODS, sampled_estimate
 from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
@@ -25,6 +25,8 @@ def estimate(
     tally: Tally | Reports,
     method: Literal["linear", "moments", "likelihood", "one-step"] = "linear",
     sample: Sample | None = None,
+    *,
+    weights: Any = None,
 ) -> Estimate:
     """Estimate the proportions of all categories.
 
@@ -35,18 +37,17 @@ def estimate(
     ``reports.tally(patterns=True)`` keeps it.
 
     With ``sample``, a :class:`~maskwell.Sample` with a record for each report, the estimate is the weighted mean
-    of the scores and its covariance that of the sample (``linear`` and ``moments``).
+    of the scores, or the maximum of the weighted likelihood, and its covariance that of the sample. ``weights`` alone,
+    one number per report, are those of a sample without strata and clusters.
 
     >>> import maskwell as mw
     >>> design = mw.designs.warner(truth_prob=0.75)
     >>> mw.estimate(mw.Tally.from_counts(design, [500, 500])).proportions
     array([0.5, 0.5])
     """
+    if weights is not None:
+        tally = _weighted(tally, weights, sample, patterns=True if method in LIKELIHOODS else None)
     if sample is not None:
-        if method not in ("linear", "moments"):
-            raise EstimationError(
-                Advice("estimates from a sample are linear; use ", Setting("method", "linear"), " or 'moments'.")
-            )
         return sampled_estimate(tally, sample, method)
     if method == "likelihood" or method == "one-step":
         from maskwell.inference.likelihood.estimate import estimate_likelihood
@@ -56,6 +57,19 @@ def estimate(
     if method not in METHODS:
         raise EstimationError(f"method must be one of {', '.join(METHODS)}; got {method!r}.", parameter="method")
     return linear_estimate(counted, method)
+
+
+def _weighted(reports: Any, weights: Any, sample: Sample | None, patterns: bool | None) -> Tally:
+    """The tally of reports with weights."""
+    if sample is not None:
+        raise DataError("weights belong to the sample; give them to mw.Sample.", parameter="weights")
+    if not isinstance(reports, Reports):
+        raise DataError(
+            "weights need Reports, one weight each: a tally no longer knows who gave which report. Give them when it "
+            "is made: reports.tally(weights=...).",
+            parameter="weights",
+        )
+    return reports.tally(weights, patterns)
 
 
 def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:

@@ -177,19 +177,18 @@ class _Newton:
         half = half.reshape(-1, len(U))
         coupling = np.diag(a**2 @ self.D) - half.T @ half
         coupling.flat[:: len(coupling) + 1] += _ROUNDING * np.trace(coupling) / len(coupling)
-        self.coupling = np.linalg.cholesky(coupling)
+        self.coupling = np.linalg.inv(np.linalg.cholesky(coupling))
 
     def solve(self, *rest: Matrix) -> _Point:
         """The step whose complementarity residuals are ``rest``."""
-        from scipy.linalg import cho_solve
-
         program, point = self.program, self.point
         a, U = program.a, program.U
         G, above, below = (residual / cost for residual, cost in zip(rest, self.costs, strict=True))
         short = program.B - (point.G + G) @ U - point.above - above + point.below + below
         columns = program.q - a @ (point.G + G)
         uncoupled = self._divided(short)
-        prices = cho_solve((self.coupling, True), columns - a @ (self.D * (uncoupled @ U.T)), check_finite=False)
+        missing = columns - a @ (self.D * (uncoupled @ U.T))
+        prices = self.coupling.T @ (self.coupling @ missing)
         multipliers = uncoupled - a[:, None] * self._divided((self.D * prices) @ U)
         return _Point(
             G + self.D * (multipliers @ U.T + np.outer(a, prices)),

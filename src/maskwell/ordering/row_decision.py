@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from maskwell.errors import DesignError
+from maskwell.numerics import sparse
 from maskwell.ordering.interior_point import search
 from maskwell.ordering.least_error import least_error
 from maskwell.ordering.row_comparison import Comparison, Finding, Geometry, proper, scaled
@@ -67,12 +66,10 @@ def _outside_row_space(comparison: Comparison, geometry: Geometry) -> Finding | 
 
 def _simplex(comparison: Comparison) -> Finding | None:
     """The C with the least relative error, and the bet that proves that it is the least."""
-    from scipy import sparse
-
     r, m, scale = len(comparison.worse), len(comparison.better), comparison.scale
     weights = comparison.better.max(axis=1)
-    product: Any = sparse.kron(sparse.eye(r), sparse.csr_matrix((comparison.better / weights[:, None]).T))
-    columns: Any = sparse.kron(scale[None, :], sparse.eye(m))
+    product = sparse.repeated(r, (comparison.better / weights[:, None]).T)
+    columns = sparse.beside([sparse.Sparse.diagonal(np.full(m, weight)) for weight in scale])
     solved = least_error(product, (comparison.worse / scale[:, None]).ravel(), columns, weights)
     if isinstance(solved, str):
         return None

@@ -27,6 +27,7 @@ from maskwell.designs.base import Matrix, Vector
 from maskwell.designs.channels import SizeRow
 from maskwell.designs.channels.deviations import TOLERANCE
 from maskwell.errors import DesignError
+from maskwell.numerics.sparse import Sparse
 from maskwell.ordering.comparable import mass_scale
 from maskwell.ordering.least_error import least_error
 from maskwell.ordering.size_rules import Move, SizeBet, SizeTransition
@@ -158,16 +159,14 @@ def _solve(comparison: SizeComparison) -> tuple[Vector, Matrix]:
     The unknowns are the probabilities of the moves relative to those of the new sizes: solvers take coefficients below
     1e-9 for zeros, and sizes differ by more.
     """
-    from scipy import sparse
-
     n, sizes, old, new = len(comparison.ends), len(comparison.worse), comparison.old, comparison.new
     weights = comparison.reached.sum(axis=1)
     start = np.array([weights[np.argmax(old == s)] for s in range(len(comparison.better))])
     flat = np.concatenate([2 * new, 2 * new + 1])
     entries = (comparison.reached / weights[:, None]).T.ravel()
-    moves = sparse.csr_matrix((entries, (flat, np.tile(np.arange(n), 2))), shape=(2 * sizes, n))
+    moves = Sparse(entries, flat, np.tile(np.arange(n), 2), (2 * sizes, n))
     spent = comparison.scale[new] / mass_scale(start)[old]
-    from_size = sparse.csr_matrix((spent, (old, np.arange(n))), shape=(len(start), n))
+    from_size = Sparse(spent, old, np.arange(n), (len(start), n))
     target = (comparison.target / comparison.scale[:, None]).ravel()
     solved = least_error(moves, target, from_size, start / mass_scale(start))
     if isinstance(solved, str):

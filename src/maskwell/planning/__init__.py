@@ -3,7 +3,6 @@
 from maskwell.designs.choice import why_taken
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
-from maskwell.planning.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
 from maskwell.planning.dummies import (
     DummyEstimate,
@@ -14,9 +13,13 @@ from maskwell.planning.dummies import (
     guaranteed_coverage,
 )
 from maskwell.planning.frontier import FrontierPoint, frontier
+from maskwell.planning.groups.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
+from maskwell.planning.power_curve import PowerCurve, SimulatedPower, power_curve
+from maskwell.planning.regressions import RegressionPlan, SimulatedRegression, plan_regression
 from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
+from maskwell.planning.simulated_power import power_of_fit, power_of_homogeneity, power_of_independence
 from maskwell.planning.subset_questions import (
     balanced_design,
     combine,
@@ -35,6 +38,15 @@ __all__ = [
     "sample_size_for_power",
     "CompliancePlan",
     "compliance_groups",
+    "PowerCurve",
+    "SimulatedPower",
+    "power_curve",
+    "power_of_fit",
+    "power_of_homogeneity",
+    "power_of_independence",
+    "RegressionPlan",
+    "SimulatedRegression",
+    "plan_regression",
     "Allowance",
     "demand_for",
     "Match",

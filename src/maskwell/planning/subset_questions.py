@@ -17,6 +17,7 @@ from maskwell.designs.kinds.conditional import ConditionalDesign
 from maskwell.designs.named.conditional import conditional
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.inference import Contrast, Estimate
+from maskwell.numerics.linear_programs import minimise
 from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tables.matching import read_column
 
@@ -208,47 +209,40 @@ def _wanted(
 
 def _most_even(members: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Chances with sums 1 whose least ratio to ``numbers``, over subsets that can be used, is largest; None if none."""
-    from scipy.optimize import linprog
-
     usable = _usable(members)
     if not usable.any():
         return None
     n, k = int(usable.sum()), members.shape[1]
     # Variables: the chances and the least ratio t, with t numbers <= chances.
-    result = linprog(
+    result = minimise(
         np.append(np.zeros(n), -1.0),
-        A_ub=np.hstack([-np.eye(n), numbers[usable, None] / numbers.max()]),
-        b_ub=np.zeros(n),
-        A_eq=np.hstack([members[usable].T, np.zeros((k, 1))]),
-        b_eq=np.ones(k),
-        bounds=[(0, None)] * (n + 1),
+        limited=np.hstack([-np.eye(n), numbers[usable, None] / numbers.max()]),
+        limits=np.zeros(n),
+        fixed=np.hstack([members[usable].T, np.zeros((k, 1))]),
+        totals=np.ones(k),
     )
     chances = np.zeros(len(members))
-    chances[usable] = np.asarray(result.x)[:-1]
+    chances[usable] = result.x[:-1]
     return chances
 
 
 def _usable(members: NDArray[np.float64]) -> NDArray[np.bool_]:
     """The subsets that some balanced chances give a positive weight."""
-    from scipy.optimize import linprog
-
     n, k = members.shape
     # Variables: parts between 0 and 1, non-negative rests, and the sum that every category reaches, whatever it is.
     balance = np.hstack([members.T, members.T, -np.ones((k, 1))])
-    bounds = [(0.0, 1.0)] * n + [(0.0, None)] * (n + 1)
-    result = linprog(np.append(-np.ones(n), np.zeros(n + 1)), A_eq=balance, b_eq=np.zeros(k), bounds=bounds)
-    return np.asarray(np.asarray(result.x)[:n] > 0.5)
+    most = np.append(np.ones(n), np.full(n + 1, np.inf))
+    found = minimise(np.append(-np.ones(n), np.zeros(n + 1)), fixed=balance, totals=np.zeros(k), most=most)
+    return found.x[:n] > 0.5
 
 
 def _why_impossible(labels: tuple[Label, ...], members: NDArray[np.float64]) -> str:
     """Scores that sum to more than 0 over all categories but to no more than 0 over any subset prove it."""
-    from scipy.optimize import linprog
-
     uncovered = tuple(label for label, times in zip(labels, members.sum(axis=0), strict=True) if not times)
     if uncovered:
         return f"subsets must cover every category; none holds {shown(uncovered)}."
     k = len(labels)
-    scores = np.asarray(linprog(-np.ones(k), A_ub=members, b_ub=np.zeros(len(members)), bounds=[(-1, 1)] * k).x)
+    scores = minimise(-np.ones(k), limited=members, limits=np.zeros(len(members)), least=-1.0, most=1.0).x
     rare = tuple(label for label, score in zip(labels, scores, strict=True) if score > _LP_TOLERANCE)
     common = tuple(label for label, score in zip(labels, scores, strict=True) if score < -_LP_TOLERANCE)
     return (

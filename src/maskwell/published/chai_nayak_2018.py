@@ -15,6 +15,7 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.demands import InformationPrivacy
 from maskwell.designs.base import Matrix
+from maskwell.numerics.linear_programs import minimise
 from maskwell.ordering import dominates
 from maskwell.published.model import Explanation, Row, Value
 
@@ -72,7 +73,6 @@ def _three_values() -> str:
 @cache
 def largest_trace(k: int, gamma: float) -> tuple[float, Matrix]:
     """The largest trace of a k × k matrix within the parity, by a linear program, and the matrix."""
-    from scipy.optimize import linprog
 
     def at(i: int, j: int) -> int:
         return i * k + j
@@ -85,8 +85,8 @@ def largest_trace(k: int, gamma: float) -> tuple[float, Matrix]:
                 row[at(i, j)], row[at(i, other)] = 1, -gamma
                 bounds.append(row)
     columns = np.array([[cell % k == j for cell in range(k * k)] for j in range(k)], float)
-    found = linprog(-np.eye(k).reshape(-1), bounds, np.zeros(len(bounds)), columns, np.ones(k))
-    assert found.x is not None
+    limits, costs = np.zeros(len(bounds)), -np.eye(k).reshape(-1)
+    found = minimise(costs, limited=np.array(bounds), limits=limits, fixed=columns, totals=np.ones(k))
     matrix = found.x.reshape(k, k)
     return float(np.trace(matrix)), matrix
 

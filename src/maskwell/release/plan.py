@@ -19,8 +19,8 @@ from maskwell.limits import MOST_PLAN_CHARACTERS
 from maskwell.results.result import Result
 from maskwell.strict_json import read_json
 
-FORMATS = (1, 2)
-"""What this version reads. Format 2 holds small blocks."""
+FORMATS = (1, 2, 3)
+"""What this version reads. Format 2 holds small blocks, format 3 a θ for each block, and what was recoded before."""
 
 
 class ReleasePlan(Result, ABC):
@@ -80,7 +80,7 @@ class ReleasePlan(Result, ABC):
         if not isinstance(document, dict) or document.get("maskwell") != "release plan":
             raise ReportError('plan JSON must be an object with "maskwell": "release plan"; this is another file.')
         if type(document.get("version")) is not int or document["version"] not in FORMATS:
-            known = " and ".join(map(str, FORMATS))
+            known = f"{', '.join(map(str, FORMATS[:-1]))} and {FORMATS[-1]}"
             raise ReportError(f"plan format {document.get('version')!r} is not supported; this version reads {known}.")
         kind = ReleasePlan.methods.get(str(document.get("method")))
         if kind is None:

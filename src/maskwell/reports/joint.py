@@ -23,7 +23,7 @@ def side_by_side(columns: Mapping[str, Reports]) -> Reports:
         raise ReportError(
             f"joint reports need two variables or more, of the same people in the same order; got: {counted}."
         )
-    _refuse_shared_noise(columns)
+    refuse_shared_noise(columns)
     design = product(*(reports.design for reports in columns.values()), names=list(columns))
     gone = [reports.missing for reports in columns.values() if reports.missing is not None]
     absent = np.logical_or.reduce(gone) if gone else None
@@ -34,7 +34,7 @@ def side_by_side(columns: Mapping[str, Reports]) -> Reports:
     return Reports(design, packed, absent, drawn)
 
 
-def _refuse_shared_noise(columns: Mapping[str, Reports]) -> None:
+def refuse_shared_noise(columns: Mapping[str, Reports]) -> None:
     """An error if two variables may have been drawn from the same random words."""
     for kind, secret in (("keyed", "key"), ("seeded", "seed")):
         asked = [reports.question for reports in columns.values() if kind in reports.randomness.split(AND)]

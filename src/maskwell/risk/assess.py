@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from maskwell.tables.frames import names_of, read_columns
 
 _WEIGHTS = "weights="
 
+Missing = Literal["category", "wildcard"]
+"""What a missing value of a key matches: missing values of the same key only, or any value."""
+
 
 def assess(
     table: Any,
@@ -30,7 +33,9 @@ def assess(
     sensitive: Sequence[str] | str = (),
     model: str | Sequence[Sequence[str]] = MODELS[0],
     structural_zeros: Sequence[Any] | None = None,
+    missing: Missing = "category",
     repeats: str | None = None,
+    squares: str | None = None,
 ) -> RiskReport:
     """The identification risk of a table's records by the columns ``keys``, which an intruder may know.
 
@@ -40,12 +45,20 @@ def assess(
 
     ``model`` is the log-linear model behind tau1 and tau2: "stepwise" adds interactions of two keys while the fit
     statistics ask for them, "independence" has none, "two-way" has all, and a list names them, as in
-    ``[("sex", "age"), ("age", "area", "race")]``. One sampling fraction holds for all cells.
+    ``[("sex", "age"), ("age", "area", "race")]``. Without weights one sampling fraction holds for all cells. With them
+    the model of the population is fitted to the weighted records, and each cell has a fraction of its own
+    (``modelled.py`` says how). If ``population_size`` is given too, the model scales the weights to it.
+
+    ``missing`` says what a missing value of a key matches. As a "category" of its own it matches records that miss the
+    same key, and no others. As a "wildcard" it matches any value, as in sdcMicro: two records match if they agree on
+    the keys that neither misses, so that counts, k and individual risks are of all records that match. Where any key
+    is missing there are then no tau1 and tau2, since a model needs to know each record's cell. A missing value of a
+    sensitive column is a category.
 
     ``structural_zeros`` lists impossible combinations, as in ``[{"age": ["0-4", "5-9"], "marital": "married"}]``.
     ``repeats`` names a column that says how many records a row stands for, where equal records were counted before; the
-    weight of such a row is the sum of theirs. ``sensitive`` names columns whose diversity within cells is counted. A
-    missing value of a key or of a sensitive column is a category of its own.
+    weight of such a row is the sum of theirs, and ``squares`` names the column of sums of their squared weights (else
+    they are taken as equal). ``sensitive`` names columns whose diversity within cells is counted.
 
     >>> table = {"sex": ["f", "f", "m", "m", "m"], "age": [30, 30, 30, 40, 40]}
     >>> report = assess(table, keys=["sex", "age"], population_size=50)
@@ -58,9 +71,18 @@ def assess(
     both = [name for name in sensitive_names if name in key_names]
     if both:
         raise DataError(f"{both[0]!r} is both a key and sensitive; a column that an intruder knows is a key only.")
+    if missing not in get_args(Missing):
+        raise DataError(f'missing must be "category" or "wildcard"; got {missing!r}.', parameter="missing")
+    wild = missing == "wildcard"
+    if wild and sensitive_names:
+        raise DataError(
+            "sensitive columns are counted within cells of equal keys, which records with wildcards do not form; leave "
+            'out sensitive, or take missing="category".',
+            parameter="missing",
+        )
     weight_names = (weights,) if isinstance(weights, str) else ()
     source = encoded(table)
-    counted = () if repeats is None else (repeats,)
+    counted = [name for name in (repeats, squares) if name is not None]
     columns = source.arrays(list(dict.fromkeys((*key_names, *sensitive_names, *weight_names, *counted))))
     times = None if repeats is None else numbers(columns[repeats], repeats).astype(np.int64)
     rows = len(columns[key_names[0]])
@@ -69,13 +91,16 @@ def assess(
     size = _population_size(population_size, weight, n)
 
     coded = [source.coded(name) for name in key_names]
-    cells, cell_of_record = cross_classify(coded, weight, times)
+    squared = None if squares is None else numbers(columns[squares], squares)
+    if squared is None and weight is not None and times is not None:
+        squared = weight**2 / times
+    cells, cell_of_record = cross_classify(coded, weight, times, squared, wild=wild)
     zeros = read_zeros(structural_zeros, cells)
     return RiskReport(
         cells,
         cell_of_record if times is None else None,
         size,
-        None if size is None else model_risk(cells, model, n / size, zeros),
+        None if size is None or cells.wild else model_risk(cells, model, n / size, zeros),
         {column.name: _missing(column, times) for column in coded},
         {name: diversity(cells.counts, cell_of_record, source.coded(name), times) for name in sensitive_names},
     )

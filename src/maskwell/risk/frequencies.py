@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ class Cells:
     counts: Ints
     population: Floats | None = None
     """The sum of weights of each cell, if there are weights: its estimated population frequency."""
+    squares: Floats | None = None
+    """The sum of squared weights of each cell, if there are weights."""
+    wild: tuple[int, ...] = ()
+    """Positions of keys whose last category, missing, matches any value."""
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -52,13 +57,61 @@ class Cells:
         """The number of combinations of the categories that occur."""
         return math.prod(self.shape)
 
+    @cached_property
+    def matches(self) -> Ints:
+        """For every cell, the records that match its own: those of the cell, and more if missing matches anything."""
+        return self.counts if not self.wild else self._matching(self.counts).astype(np.int64)
+
+    @cached_property
+    def matching_population(self) -> Floats | None:
+        """The sum of the weights of ``matches``."""
+        return self.population if self.population is None or not self.wild else self._matching(self.population)
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """The cells' weights in records, so that they sum to ``n``; the counts if there are none."""
+        if self.population is None:
+            return self.counts.astype(np.float64)
+        scaled: Floats = self.population * (self.n / self.population.sum())
+        return scaled
+
+    @cached_property
+    def variances(self) -> Floats:
+        """The estimated variances of ``weighted``: sums of squared weights, or the counts, as of Poisson counts."""
+        if self.population is None or self.squares is None:
+            return self.weighted
+        scaled: Floats = self.squares * (self.n / self.population.sum()) ** 2
+        return scaled
+
     def records_of_size(self, size: int) -> int:
-        """The number of records in cells of this size."""
-        return size * int((self.counts == size).sum())
+        """The number of records that match this many, themselves included."""
+        return int(self.counts[self.matches == size].sum())
 
     def records_below(self, k: int) -> int:
-        """The number of records that share their cell with fewer than ``k - 1`` others."""
-        return int(self.counts[self.counts < k].sum())
+        """The number of records that match fewer than ``k``, themselves included."""
+        return int(self.counts[self.matches < k].sum())
+
+    def _matching(self, values: NDArray[Any]) -> Floats:
+        """The sum of the cells' values over all cells that match each cell.
+
+        Two cells match if they agree on the keys that neither misses. So the cells are grouped by the keys that they
+        miss; for every group, the sums over the keys that it has in common with others are formed once and looked up.
+        """
+        missing = np.zeros((len(self), len(self.keys)), bool)
+        for key in self.wild:
+            missing[:, key] = self.codes[:, key] == self.shape[key] - 1
+        patterns, pattern = np.unique(missing, axis=0, return_inverse=True)
+        groups = [np.flatnonzero(pattern.reshape(-1) == i) for i in range(len(patterns))]
+        total = np.zeros(len(self))
+        for misses, own in zip(patterns, groups, strict=True):
+            either, kind = np.unique(patterns | misses, axis=0, return_inverse=True)
+            for i, missed in enumerate(either):
+                common = np.flatnonzero(~missed).tolist()
+                others = np.concatenate([groups[j] for j in np.flatnonzero(kind.reshape(-1) == i)])
+                both = np.concatenate([own, others])
+                index, _ = group([self.codes[both, i] for i in common], [self.shape[i] for i in common], len(both))
+                total[own] += np.bincount(index[len(own) :], values[others], int(index.max()) + 1)[index[: len(own)]]
+        return total
 
     def without(self, key: str) -> Cells:
         """The cells that remain when one key is not used."""
@@ -70,13 +123,26 @@ class Cells:
             self.codes[first][:, kept],
             sums(index, self.counts).astype(np.int64),
             None if self.population is None else sums(index, self.population),
+            None if self.squares is None else sums(index, self.squares),
+            tuple(kept.index(i) for i in self.wild if i in kept),
         )
 
 
 def cross_classify(
-    columns: Sequence[Coded], weights: Floats | None = None, repeats: Ints | None = None
+    columns: Sequence[Coded],
+    weights: Floats | None = None,
+    repeats: Ints | None = None,
+    squares: Floats | None = None,
+    *,
+    wild: bool = False,
 ) -> tuple[Cells, Ints]:
-    """The occupied cells, and the cell of every row; a row stands for ``repeats`` records, or for one."""
+    """The occupied cells, and the cell of every row; a row stands for ``repeats`` records, or for one.
+
+    ``squares`` are the rows' sums of squared weights, and the squares of the weights unless given; with ``wild`` a
+    missing value matches any.
+    """
+    if weights is not None and squares is None:
+        squares = weights**2
     codes, sizes = [column.codes for column in columns], [column.size for column in columns]
     index, first = group(codes, sizes, len(codes[0]))
     cells = Cells(
@@ -85,6 +151,8 @@ def cross_classify(
         np.stack([code[first] for code in codes], axis=1),
         np.bincount(index) if repeats is None else sums(index, repeats).astype(np.int64),
         None if weights is None else sums(index, weights),
+        None if squares is None else sums(index, squares),
+        tuple(i for i, column in enumerate(columns) if wild and column.missing),
     )
     return cells, index
 

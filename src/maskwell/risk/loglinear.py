@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from string import ascii_letters
 
 import numpy as np
@@ -45,12 +46,18 @@ class Component:
 class Fit:
     """A fitted model: the mean of a cell is ``n`` times the product of its probabilities in the components."""
 
-    n: int
+    frequencies: Floats
+    """What it was fitted to: a number for each occupied cell, its records or their weights."""
     interactions: tuple[Interaction, ...]
     components: tuple[Component, ...]
     zeros: tuple[Zero, ...] = ()
     gap: float = 0.0
     """The largest difference between an observed and a fitted margin, in records."""
+
+    @cached_property
+    def n(self) -> float:
+        """The sum of the frequencies."""
+        return float(self.frequencies.sum())
 
     @property
     def converged(self) -> bool:
@@ -59,7 +66,7 @@ class Fit:
 
     def means(self, codes: NDArray[np.integer]) -> Floats:
         """The fitted sample means of cells."""
-        mean = np.full(len(codes), float(self.n))
+        mean = np.full(len(codes), self.n)
         for part in self.components:
             mean *= part.table[tuple(codes[:, axis] for axis in part.axes)]
         return mean
@@ -67,7 +74,7 @@ class Fit:
     def total(self, function: Callable[[Floats], Floats]) -> Floats:
         """The sum over all possible cells of functions of the mean that vanish at 0 like its square, a row each."""
         if math.prod(part.table.size for part in self.components) <= _MOST_SUMMED:
-            means = np.full(1, float(self.n))
+            means = np.full(1, self.n)
             for part in self.components:
                 means = np.multiply.outer(means, part.table[part.table > 0]).reshape(-1)
             total: Floats = function(means).sum(axis=1)
@@ -103,25 +110,32 @@ class Fit:
         return Component(tuple(sorted(axes)), np.ascontiguousarray(table.transpose(order)))
 
 
-def fit(cells: Cells, interactions: Sequence[Interaction], zeros: Sequence[Zero] = ()) -> Fit:
-    """Fit a model; keys without an interaction are independent of the rest."""
-    start = independent(cells)
+def fit(
+    cells: Cells, interactions: Sequence[Interaction], zeros: Sequence[Zero] = (), frequencies: Floats | None = None
+) -> Fit:
+    """Fit a model to the counts, or to other ``frequencies`` of the cells, such as their weights.
+
+    Keys without an interaction are independent of the rest.
+    """
+    start = independent(cells, frequencies)
     for keys in (*(zero.keys for zero in zeros), *interactions):
         start = _replace_linked(start, start.linked(keys))
     return _scaled(replace(start, interactions=tuple(interactions), zeros=tuple(zeros)), cells)
 
 
-def independent(cells: Cells) -> Fit:
+def independent(cells: Cells, frequencies: Floats | None = None) -> Fit:
     """The model without interactions: the product of the keys' margins."""
-    parts = (Component((i,), _margin(cells, (i,))) for i in range(len(cells.keys)))
-    return Fit(cells.n, (), tuple(parts))
+    fitted = cells.counts.astype(np.float64) if frequencies is None else frequencies
+    parts = (Component((i,), _margin(cells, (i,), fitted)) for i in range(len(cells.keys)))
+    return Fit(fitted, (), tuple(parts))
 
 
 def stepped(current: Fit, cells: Cells, interaction: Interaction) -> Fit:
     """Add an interaction by one scaling step from the means of a fitted model: nearly the fit, and far cheaper."""
     linked = current.linked(interaction)
     table = linked.table.copy()
-    gap = _scale_once(table, tuple(linked.axes.index(key) for key in interaction), _margin(cells, interaction))
+    target = _margin(cells, interaction, current.frequencies)
+    gap = _scale_once(table, tuple(linked.axes.index(key) for key in interaction), target)
     changed = _replace_linked(current, Component(linked.axes, table))
     return replace(changed, interactions=(*current.interactions, interaction), gap=gap * cells.n)
 
@@ -136,11 +150,11 @@ def _replace_linked(current: Fit, part: Component) -> Fit:
     return replace(current, components=(*others, part))
 
 
-def _margin(cells: Cells, keys: Sequence[int]) -> Floats:
+def _margin(cells: Cells, keys: Sequence[int], frequencies: Floats) -> Floats:
     """The observed proportions of the combinations of some keys."""
     shape = tuple(cells.shape[key] for key in keys)
     ids: Ints = np.ravel_multi_index(tuple(cells.codes[:, key] for key in keys), shape)
-    shares: Floats = np.bincount(ids, cells.counts, math.prod(shape)).reshape(shape) / cells.n
+    shares: Floats = np.bincount(ids, frequencies, math.prod(shape)).reshape(shape) / frequencies.sum()
     return shares
 
 
@@ -162,7 +176,10 @@ def _scale(part: Component, cells: Cells, model: Fit) -> tuple[Floats, float]:
     inside = [tuple(sorted(i)) for i in model.interactions if set(i) <= set(part.axes)]
     maximal = [i for i in dict.fromkeys(inside) if not any(set(i) < set(other) for other in inside)]
     single = [(axis,) for axis in part.axes if not any(axis in i for i in maximal)]
-    targets = [(tuple(part.axes.index(key) for key in keys), _margin(cells, keys)) for keys in (*maximal, *single)]
+    targets = [
+        (tuple(part.axes.index(key) for key in keys), _margin(cells, keys, model.frequencies))
+        for keys in (*maximal, *single)
+    ]
     gap = math.inf
     for _ in range(_MOST_SWEEPS):
         gap = max(_scale_once(table, axes, target) for axes, target in targets)

@@ -11,6 +11,12 @@ The second term weighs over- and underdispersion where it matters for the risk, 
 model that is too simple leaves overdispersion, B > 0; one that follows single records leaves too little, B < 0. Under
 the model the two terms of a Poisson count are uncorrelated and have variances μ and 2μ², which gives B its variance.
 
+With unequal weights the weighted count of a cell, in units of records, takes the place of f, and the sum s of its
+squared weights that of f in [(f − μ̂)² − f]. A sum of the weights of Poisson many records has s for an unbiased estimate
+of its variance, the two terms are still uncorrelated, and their variances are v and 2v² with v = ωμ, where ω is what
+unequal weights multiply a variance by on average. The functions g and h take one sampling fraction for all cells: as
+weights of terms that are 0 in the mean they need be no closer.
+
 B is a sign of misfit and not a correction: beyond mild misfit its size is not that of the bias.
 """
 
@@ -51,19 +57,24 @@ class Misfit:
 
 
 def misfit(cells: Cells, model: Fit, fraction: float) -> Misfit:
-    """B1 and B2 of a fitted model, over all possible cells."""
+    """B1 and B2 of a model that was fitted to the weighted records, over all possible cells."""
+
+    spread = float(cells.variances.sum()) / cells.n
 
     def at_empty_cells(means: Floats) -> Floats:
         parts = []
         for linear, square in _weights(means, fraction):
             parts.append(-linear * means + square * means**2)
-            parts.append(linear**2 * means + 2 * square**2 * means**2)
+            parts.append(linear**2 * spread * means + 2 * (square * spread * means) ** 2)
         return np.stack(parts)
 
     b1, v1, b2, v2 = model.total(at_empty_cells)
-    counts, means = cells.counts, model.means(cells.codes)
+    seen, means = cells.weighted, model.means(cells.codes)
     # What records add to the terms of an otherwise empty cell.
-    added = [float((counts * (a + c * (counts - 1 - 2 * means))).sum()) for a, c in _weights(means, fraction)]
+    added = [
+        float((a * seen + c * (seen * (seen - 2 * means) - cells.variances)).sum())
+        for a, c in _weights(means, fraction)
+    ]
     b1, b2 = b1 + added[0], b2 + added[1]
     return Misfit(float(b1), float(b2), _standardised(b1, v1), _standardised(b2, v2))
 

@@ -1,4 +1,11 @@
-"""A log-linear model at work: the risk it gives every occupied cell, and how well it suits."""
+r"""A log-linear model at work: the risk it gives every occupied cell, and how well it suits.
+
+With weights the model is fitted twice. Fitted to the weighted records, which is the pseudo-likelihood of Skinner and
+Shlomo (2008), it gives the mean number λ of people in each cell, whoever was drawn with which chance. Fitted to the
+records as they are, it gives their mean number μ. The people who are not in the sample are then λ − μ in the mean, and
+μ / λ is the cell's own sampling fraction. (The weights of its records alone would tell that fraction badly: a record
+that is alone in its cell is more often one that was drawn with a large chance.)
+"""
 
 from __future__ import annotations
 
@@ -31,12 +38,19 @@ class Modelled:
     cells: Cells
     fraction: float
     fit: Fit
+    """The model of the records."""
+    weighted: Fit
+    """The model of the weighted records, in units of records: the same where there are no weights."""
     steps: tuple[Step, ...] = ()
     """The models on the way, if the model was chosen stepwise."""
 
     @cached_property
     def _others(self) -> Floats:
-        return unsampled(self.fit.means(self.cells.codes), self.fraction)
+        codes = self.cells.codes
+        if self.weighted is self.fit:
+            return unsampled(self.fit.means(codes), self.fraction)
+        # Where weights are below 1, more would be in the sample than there are.
+        return np.maximum(self.weighted.means(codes) / self.fraction - self.fit.means(codes), 0.0)
 
     @cached_property
     def uniqueness(self) -> Floats:
@@ -67,7 +81,7 @@ class Modelled:
     @cached_property
     def misfit(self) -> Misfit:
         """The fit statistics B1 and B2."""
-        return self.steps[-1].misfit if self.steps else misfit(self.cells, self.fit, self.fraction)
+        return self.steps[-1].misfit if self.steps else misfit(self.cells, self.weighted, self.fraction)
 
     @property
     def interactions(self) -> tuple[tuple[str, ...], ...]:
@@ -84,7 +98,7 @@ class Modelled:
         interactions = dict.fromkeys(moved(one) for one in self.fit.interactions)
         zeros = [Zero(moved(zero.keys), zero.codes) for zero in self.fit.zeros if gone not in zero.keys]
         cells = self.cells.without(key)
-        return Modelled(self.name, cells, self.fraction, fit(cells, [i for i in interactions if len(i) > 1], zeros))
+        return _modelled(self.name, cells, self.fraction, [i for i in interactions if len(i) > 1], zeros)
 
     def to_dict(self) -> dict[str, Any]:
         """The file's figures."""
@@ -92,7 +106,7 @@ class Modelled:
         return {
             "name": self.name,
             "interactions": [list(one) for one in self.interactions],
-            "converged": self.fit.converged,
+            "converged": self.fit.converged and self.weighted.converged,
             "tau1": self.tau1,
             "tau2": self.tau2,
             "expected_matches": self.expected_matches,
@@ -108,7 +122,7 @@ def model_risk(cells: Cells, model: Any, fraction: float, zeros: Sequence[Zero] 
     """Fit the model that was asked for: by its name, or by a list of interactions."""
     if model == "stepwise":
         chosen, steps = choose(cells, fraction, zeros)
-        return Modelled(model, cells, fraction, chosen, steps)
+        return Modelled(model, cells, fraction, _of_records(cells, chosen), chosen, steps)
     if isinstance(model, str):
         if model not in MODELS:
             raise EstimationError(
@@ -117,12 +131,24 @@ def model_risk(cells: Cells, model: Any, fraction: float, zeros: Sequence[Zero] 
                 parameter="model",
             )
         interactions = list(combinations(range(len(cells.keys)), 2)) if model == "two-way" else []
-        return Modelled(model, cells, fraction, fit(cells, interactions, zeros))
+        return _modelled(model, cells, fraction, interactions, zeros)
     if not isinstance(model, Sequence):
         raise EstimationError(
             f"model must be a name or a list of interactions; got {type(model).__name__}.", parameter="model"
         )
-    return Modelled("given", cells, fraction, fit(cells, [_interaction(one, cells) for one in model], zeros))
+    return _modelled("given", cells, fraction, [_interaction(one, cells) for one in model], zeros)
+
+
+def _modelled(
+    name: str, cells: Cells, fraction: float, interactions: Sequence[Interaction], zeros: Sequence[Zero]
+) -> Modelled:
+    weighted = fit(cells, interactions, zeros, cells.weighted)
+    return Modelled(name, cells, fraction, _of_records(cells, weighted), weighted)
+
+
+def _of_records(cells: Cells, weighted: Fit) -> Fit:
+    """The same model of the records as they are."""
+    return weighted if cells.population is None else fit(cells, weighted.interactions, weighted.zeros)
 
 
 def _interaction(declared: Any, cells: Cells) -> Interaction:

@@ -28,9 +28,10 @@ class RiskReport(Result):
     """The position in ``cells`` of every row of the table; None where records were counted and not kept."""
     population_size: float | None
     modelled: Modelled | None
-    """The log-linear model with the risks it gives; None where the size of the population is unknown."""
+    """The log-linear model with the risks it gives; None where the size of the population is unknown, and where missing
+    values match anything."""
     missing: Mapping[str, int]
-    """How many values of each key are missing. Missing is a category of its own: it matches itself and nothing else."""
+    """How many values of each key are missing."""
     diversity: Mapping[str, Diversity]
     """The l-diversity of each sensitive column."""
 
@@ -48,21 +49,21 @@ class RiskReport(Result):
 
     @cached_property
     def sample_uniques(self) -> int:
-        """Records that share their combination of keys with no other."""
+        """Records that no other record matches."""
         return self.cells.records_of_size(1)
 
     @cached_property
     def sample_doubles(self) -> int:
-        """Records that share it with exactly one other."""
+        """Records that exactly one other matches."""
         return self.cells.records_of_size(2)
 
     @cached_property
     def k(self) -> int:
-        """The size of the smallest occupied cell: the file is k-anonymous for this k."""
-        return int(self.cells.counts.min())
+        """The fewest records that match one, itself included: the file is k-anonymous for this k."""
+        return int(self.cells.matches.min())
 
     def records_below(self, k: int) -> int:
-        """Records in cells of fewer than ``k`` records: those that k-anonymity would have to change."""
+        """Records that fewer than ``k`` match, themselves included: those that k-anonymity would have to change."""
         return self.cells.records_below(k)
 
     # Risks that reach beyond the file.
@@ -99,9 +100,9 @@ class RiskReport(Result):
 
     @cached_property
     def _cell_risk(self) -> Floats:
-        counts = self.cells.counts
-        if self.cells.population is not None:
-            return individual_risk(counts, self.cells.population)
+        counts, population = self.cells.matches, self.cells.matching_population
+        if population is not None:
+            return individual_risk(counts, population)
         fraction = self.sampling_fraction or 1.0
         return individual_risk(counts, counts / fraction)
 
@@ -119,6 +120,11 @@ class RiskReport(Result):
         if self.cell_of_record is None:
             raise EstimationError('records were counted and not kept; use to_frame(of="cells"), or assess a table.')
         return self.cell_of_record
+
+    @property
+    def largest_risk(self) -> float:
+        """The largest individual risk."""
+        return float(self._cell_risk.max())
 
     @property
     def individual_matches(self) -> float:
@@ -159,7 +165,7 @@ class RiskReport(Result):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _risk_columns(self, of: str) -> dict[str, Any]:
-        cells: dict[str, Any] = {"cell_size": self.cells.counts, "individual_risk": self._cell_risk}
+        cells: dict[str, Any] = {"cell_size": self.cells.matches, "individual_risk": self._cell_risk}
         if self.modelled is not None:
             cells["modelled_risk"] = self.modelled.match_chances
             # Nobody in a cell of two or more is unique in the population.
@@ -181,6 +187,7 @@ class RiskReport(Result):
             "records": self.n,
             "keys": dict(zip(self.keys, self.cells.shape, strict=True)),
             "missing": {key: count for key, count in self.missing.items() if count},
+            "missing_matches": "anything" if self.cells.wild else "itself",
             "cells_possible": self.cells.possible,
             "cells_occupied": len(self.cells),
             "sample_uniques": self.sample_uniques,
@@ -188,7 +195,7 @@ class RiskReport(Result):
             "k": self.k,
             "records_below": {k: self.records_below(k) for k in SIZES},
             "individual_matches": self.individual_matches,
-            "largest_individual_risk": float(self._cell_risk.max()),
+            "largest_individual_risk": self.largest_risk,
             "population_size": self.population_size,
             "sampling_fraction": self.sampling_fraction,
             "model": None if self.modelled is None else self.modelled.to_dict(),
@@ -212,7 +219,7 @@ class RiskReport(Result):
             "records alone in their cell": self.sample_uniques,
             "smallest cell": self.k,
             "correct matches expected": self.individual_matches,
-            "largest risk of a record": float(self._cell_risk.max()),
+            "largest risk of a record": self.largest_risk,
         }
         if self.tau1 is not None and self.tau2 is not None:
             figures |= {"unique in the population (tau1)": self.tau1, "correct matches with them (tau2)": self.tau2}

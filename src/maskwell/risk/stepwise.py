@@ -26,8 +26,8 @@ class Step:
 
 
 def choose(cells: Cells, fraction: float, zeros: Sequence[Zero] = ()) -> tuple[Fit, tuple[Step, ...]]:
-    """The model that the search ends with, and its steps."""
-    model = fit(cells, (), zeros)
+    """The model of the weighted records that the search ends with, and its steps."""
+    model = fit(cells, (), zeros, cells.weighted)
     steps = [Step((), misfit(cells, model, fraction))]
     for order in (2, 3):
         while steps[-1].misfit.verdict == "too simple":

@@ -34,11 +34,17 @@ def _file(report: RiskReport) -> Iterator[str]:
     yield f"records in cells by size: {below}; the file is {report.k}-anonymous"
     for key, count in report.missing.items():
         if count:
-            yield f"{key} is missing in {_counted(count, 'record')}; missing is treated as a category of its own"
+            how = "matches any value" if cells.wild else "is treated as a category of its own"
+            yield f"{key} is missing in {_counted(count, 'record')}; missing {how}"
 
 
 def _population(report: RiskReport) -> Iterator[str]:
     found = report.modelled
+    if report.cells.wild and report.population_size is not None:
+        yield "tau1 and tau2 are of a model in which missing is a category; here missing matches any value"
+        yield f"correct matches to expect when every record is matched: {report.individual_matches:,.1f} by the"
+        yield f"  individual risks (at most {report.largest_risk:.4g} each)"
+        return
     if found is None or report.population_size is None:
         yield Advice(
             "tau1 and tau2 need ",
@@ -53,16 +59,17 @@ def _population(report: RiskReport) -> Iterator[str]:
     yield f"  tau1 = {_decimal(found.tau1)} sample uniques are unique there ({_percent(found.tau1, uniques)} of them)"
     yield f"  tau2 = {_decimal(found.tau2)} matches with sample uniques are right ({_percent(found.tau2, uniques)})"
     yield f"correct matches to expect when every record is matched: {found.expected_matches:,.1f} by the model"
-    yield f"  {report.individual_matches:,.1f} by the individual risks (at most {report.records.max():.4g} each)"
+    yield f"  {report.individual_matches:,.1f} by the individual risks (at most {report.largest_risk:.4g} each)"
     yield f"  {TWO_ESTIMATES}"
     yield f"model: {model_words(found)}"
     if report.cells.population is not None:
-        yield "  weights enter the individual risk; the model takes one sampling fraction for all cells"
+        yield "  fitted to the weighted records and to the records: each cell has a sampling fraction of its own"
     fit = found.misfit
     b1, z1, b2, z2 = map(_decimal, (fit.b1, fit.z1, fit.b2, fit.z2))
     yield f"  B1 = {b1} (z = {z1}), B2 = {b2} (z = {z2}): {VERDICTS[fit.verdict]}"
-    if not found.fit.converged:
-        yield f"  the fit stopped before it converged; its margins are off by up to {found.fit.gap:.2g} records"
+    gap = max(found.fit.gap, found.weighted.gap)
+    if not (found.fit.converged and found.weighted.converged):
+        yield f"  the fit stopped before it converged; its margins are off by up to {gap:.2g} records"
 
 
 VERDICTS = {

@@ -1,14 +1,15 @@
 """Counting packed reports, in threads where it pays; weighted counts are sums of weights."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.sampling.samplers import worker_count
+from maskwell.sampling.threads import in_threads, worker_count
 
 _WEIGHTED_ROWS = 1 << 14
+# Enough for a thread to be worth starting: some tenths of a millisecond.
+_THREAD_CODES, _THREAD_BYTES = 1 << 19, 1 << 16
 _MANY_NARROW = 1 << 16  # as many sets as there can be codes of two bytes
 
 
@@ -18,9 +19,8 @@ def count_codes(codes: NDArray[Any], n_codes: int, weights: NDArray[np.float64] 
         return np.bincount(codes, weights, minlength=n_codes)
     from maskwell.sampling.counting_kernels import count_codes as kernel
 
-    parts = np.array_split(codes, worker_count(len(codes)))
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return sum(pool.map(lambda part: kernel(part, n_codes), parts), np.zeros(n_codes, np.int64))
+    parts = np.array_split(codes, worker_count(len(codes), _THREAD_CODES))
+    return sum(in_threads(lambda part: kernel(part, n_codes), parts), np.zeros(n_codes, np.int64))
 
 
 def count_sets(
@@ -41,9 +41,8 @@ def count_sets(
         kernel(part, size_index, counts)
         return counts
 
-    parts = np.array_split(sets, worker_count(len(sets)))
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return sum(pool.map(count, parts), np.zeros(shape, np.int64))
+    parts = np.array_split(sets, worker_count(sets.size, _THREAD_BYTES))
+    return sum(in_threads(count, parts), np.zeros(shape, np.int64))
 
 
 def _narrow_sets(sets: NDArray[np.uint8], size_index: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from maskwell.numerics.compiled import compiled
 from maskwell.sampling.kernels import popcount
 
 Array = NDArray[Any]
@@ -13,7 +13,7 @@ Array = NDArray[Any]
 _EACH_BYTE = np.uint64(0x0101010101010101)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _spread(byte: Any) -> Any:
     """The eight bits of a byte as eight bytes that are 0 or 1, without a table, so that loops over it are vectors.
 
@@ -24,7 +24,22 @@ def _spread(byte: Any) -> Any:
     return ((kept + np.uint64(0x00406070787C7E7F)) >> np.uint64(7)) & _EACH_BYTE
 
 
-@njit(nogil=True, cache=True)
+_ROWS = 1 << 14
+
+
+def _count_sets_by_columns(sets: Array, size_index: Array, counts: Array) -> None:
+    """``count_sets``, all members at a time."""
+    k = counts.shape[1] - 1
+    for start in range(0, len(sets), _ROWS):
+        members = np.unpackbits(sets[start : start + _ROWS], axis=1, bitorder="little")
+        sizes = size_index[members.sum(axis=1)] if len(counts) > 1 else np.zeros(len(members), np.int64)
+        for s in range(len(counts)):
+            held = members[sizes == s, :k]
+            counts[s, :k] += held.sum(axis=0, dtype=np.int64)
+            counts[s, k] += len(held)
+
+
+@compiled(instead=_count_sets_by_columns)
 def count_sets(sets: Array, size_index: Array, counts: Array) -> None:
     """Add to ``counts[size, category]`` (last column: reports of that size) the members of packed sets.
 
@@ -51,7 +66,7 @@ def count_sets(sets: Array, size_index: Array, counts: Array) -> None:
         _empty(lanes, held, counts, s, k)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
     for j in range(k):
         counts[s, j] += np.int64((lanes[s, j >> 3] >> np.uint64(8 * (j & 7))) & np.uint64(255))
@@ -61,7 +76,17 @@ def _empty(lanes: Array, held: Array, counts: Array, s: int, k: int) -> None:
         lanes[s, b] = 0
 
 
-@njit(nogil=True, cache=True)
+def _first_impossible_by_columns(sets: Array, k: int, size_index: Array) -> Any:
+    """``first_impossible_set``, all members at a time."""
+    for start in range(0, len(sets), _ROWS):
+        members = np.unpackbits(sets[start : start + _ROWS], axis=1, bitorder="little")
+        wrong = members[:, k:].any(axis=1) | (size_index[members.sum(axis=1)] < 0)
+        if wrong.any():
+            return start + int(np.argmax(wrong))
+    return -1
+
+
+@compiled(instead=_first_impossible_by_columns)
 def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
     """The first row that is not a set of ``k`` categories of an allowed size (``size_index`` >= 0), or -1."""
     n, n_bytes = sets.shape
@@ -75,7 +100,11 @@ def first_impossible_set(sets: Array, k: int, size_index: Array) -> Any:
     return -1
 
 
-@njit(nogil=True, cache=True)
+def _count_codes_at_once(codes: Array, n_codes: int) -> Array:
+    return np.bincount(codes, minlength=n_codes)
+
+
+@compiled(instead=_count_codes_at_once)
 def count_codes(codes: Array, n_codes: int) -> Array:
     """How often each code occurs; four counters per code keep equal neighbours from waiting for each other."""
     counts = np.zeros((4, n_codes), np.int64)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from maskwell.errors import DataError
 from maskwell.sampling.buffers import BUFFERS
-from maskwell.sampling.ids import id_blocks
+from maskwell.sampling.ids.blocks import id_blocks
 
 Words = NDArray[np.uint32]
 Codes = NDArray[np.uint32]

@@ -25,8 +25,9 @@ slot.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 Array = NDArray[Any]
 
@@ -34,12 +35,16 @@ _U1, _U32, _LOW32 = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
 _TWO32 = np.uint64(1 << 32)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _pair(words: Array, at: int) -> Any:
     return np.uint64(words[at]) | (np.uint64(words[at + 1]) << _U32)
 
 
-@njit(nogil=True, cache=True)
+def _bits(x: Any) -> Any:
+    return int(x).bit_count()
+
+
+@compiled(instead=_bits)
 def popcount(x: Any) -> Any:
     """How many bits of a 64-bit number are set."""
     x = x - ((x >> _U1) & np.uint64(0x5555555555555555))
@@ -48,7 +53,7 @@ def popcount(x: Any) -> Any:
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _truth_or_lie(j: Any, low: Any, high: Any, pick: Any, others: Any, stay_low: Any, stay_high: Any) -> Any:
     """The report, and whether its pick was a rejected one that is needed."""
     product = np.uint64(pick) * others
@@ -58,7 +63,7 @@ def _truth_or_lie(j: Any, low: Any, high: Any, pick: Any, others: Any, stay_low:
     return (j if kept else lie), np.uint8((not kept) & (np.uint32(product) < np.uint32(_TWO32 % others)))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _single_again(truth: Array, words: Array, stride: int, k: int, out: Array, exhausted: Array) -> None:
     """Give records whose first pick was rejected the further words of their slot."""
     others = np.uint64(k - 1)
@@ -75,7 +80,25 @@ def _single_again(truth: Array, words: Array, stride: int, k: int, out: Array, e
                 break
 
 
-@njit(nogil=True, cache=True)
+def _single_by_columns(
+    truth: Array, words: Array, stride: int, k: int, stay: Any, out: Array, exhausted: Array
+) -> None:
+    """``single``, one word of all records at a time."""
+    slots = words[: len(truth) * stride].reshape(len(truth), stride)
+    others = np.uint64(k - 1)
+    unfair = _TWO32 % others
+    kept = (slots[:, 0].astype(np.uint64) | (slots[:, 1].astype(np.uint64) << _U32)) < np.uint64(stay)
+    lie, waiting = np.zeros(len(truth), np.uint64), ~kept
+    for at in range(2, stride):
+        product = slots[:, at].astype(np.uint64) * others
+        fair = waiting & ((product & _LOW32) >= unfair)
+        lie[fair] = product[fair] >> _U32
+        waiting &= ~fair
+    out[:] = np.where(kept, truth, lie + (lie >= truth))
+    exhausted[:] = waiting
+
+
+@compiled(instead=_single_by_columns)
 def single(truth: Array, words: Array, stride: int, k: int, stay: Any, out: Array, exhausted: Array) -> None:
     """One category, from 3 words: the truth if a 64-bit number is below ``stay``, else one of the ``k - 1`` others."""
     others = np.uint64(k - 1)
@@ -103,7 +126,7 @@ def single(truth: Array, words: Array, stride: int, k: int, stay: Any, out: Arra
         _single_again(truth, words, stride, k, out, exhausted)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _outcome(u: Any, cumulative: Array) -> Any:
     """How many cumulative weights are at most ``u``."""
     low, high = 0, len(cumulative)
@@ -116,12 +139,12 @@ def _outcome(u: Any, cumulative: Array) -> Any:
     return low
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _half(words: Array, half: int) -> Any:
     return (np.int64(words[half >> 1]) >> ((half & 1) << 4)) & 65535
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _remove_member(mask: Array, rank: int) -> None:
     """Clear the set bit that has ``rank`` set bits below it."""
     w = 0
@@ -136,7 +159,7 @@ def _remove_member(mask: Array, rank: int) -> None:
     mask[w] ^= rest & (~rest + _U1)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def subsets(
     truth: Array,
     words: Array,
@@ -214,7 +237,7 @@ def subsets(
             out[i, b] = np.uint8((mask[b >> 3] >> np.uint64(8 * (b & 7))) & np.uint64(255))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def rows(
     truth: Array,
     words: Array,
@@ -251,7 +274,7 @@ def rows(
         out[i] = which[first + _outcome(u, cumulative[first : edges[j + 1] - 1])]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _place(low: Any, high: Any, pick: Any, inside: Any, n_in: Any, n_out: Any, unfair_in: Any, unfair_out: Any) -> Any:
     """The place of a block in the truth's list, those that hold it first, and whether its pick was a rejected one."""
     held = (np.uint64(low) | (np.uint64(high) << _U32)) < inside
@@ -260,7 +283,7 @@ def _place(low: Any, high: Any, pick: Any, inside: Any, n_in: Any, n_out: Any, u
     return np.uint32((product >> _U32) + (np.uint64(0) if held else n_in)), np.uint8((product & _LOW32) < unfair)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def blocks(
     truth: Array, words: Array, stride: int, n_inside: int, inside: Any, table: Array, out: Array, exhausted: Array
 ) -> None:
@@ -291,7 +314,7 @@ def blocks(
         out[i] = table[truth[i], places[i]]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def blocks_inside(
     truth: Array, words: Array, stride: int, n_inside: int, table: Array, out: Array, exhausted: Array
 ) -> None:

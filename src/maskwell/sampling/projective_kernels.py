@@ -11,8 +11,9 @@ reject but the pick.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 Array = NDArray[Any]
 
@@ -20,7 +21,7 @@ _U32, _TWO32 = np.uint64(32), np.uint64(1 << 32)
 _NUMBER_BITS = 26  # of every number of a point or a pick: a space has at most 2^26 points
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _reciprocal(q: int) -> Any:
     """``(m, s)`` such that ``number * m >> s`` is the whole part of ``number / q``, without a division.
 
@@ -33,14 +34,14 @@ def _reciprocal(q: int) -> Any:
     return (1 << shift) // q + 1, shift
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def times(a: Any, b: Any, exp: Array, log: Array) -> Any:
     """The product of two elements of the field, looked up without a branch that random elements would mislead."""
     product = exp[log[a] + log[b]]
     return product if (a != 0) & (b != 0) else 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def number_of(vector: Array, q: int, exp: Array, log: Array) -> Any:
     """The number of the point that a vector, not all 0, is a multiple of."""
     zeros = 0
@@ -54,7 +55,7 @@ def number_of(vector: Array, q: int, exp: Array, log: Array) -> Any:
     return offset + number
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _vector_of(number: Any, q: int, m: Any, s: Any, vector: Array, skipped: int) -> int:
     """Write the point with this number into all elements but the skipped one; where its 1 is."""
     size, at = 1, len(vector) - 1
@@ -73,7 +74,7 @@ def _vector_of(number: Any, q: int, m: Any, s: Any, vector: Array, skipped: int)
     return at
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _digits_of(number: Any, q: int, m: Any, s: Any, vector: Array, first: int, skipped: int) -> None:
     """Write a number to the base q, its last digit in the last element, into all elements but the skipped one."""
     for at in range(len(vector) - 1, first - 1, -1):
@@ -83,7 +84,7 @@ def _digits_of(number: Any, q: int, m: Any, s: Any, vector: Array, first: int, s
             number = rest
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _hyperplane(
     x: Array, pivot: int, held: bool, pick: Any, q: int, m: Any, s: Any, y: Array, exp: Array, log: Array
 ) -> Any:
@@ -101,7 +102,7 @@ def _hyperplane(
     return number_of(y, q, exp, log)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def hyperplanes(
     truth: Array,
     words: Array,
@@ -139,7 +140,7 @@ def hyperplanes(
             out[i] = _hyperplane(x, pivot, held, np.int64(pick), q, m, s, y, exp, log)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def list_hyperplanes(shape: tuple[int, int, int, int], exp: Array, log: Array, table: Array) -> None:
     """Fill ``table[truth]`` with the hyperplanes through the truth by pick, then with those past it."""
     q, t, through, past = shape

@@ -1,8 +1,6 @@
 """A sampler binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -12,12 +10,14 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.numerics.compiled import say_if_slow
 from maskwell.sampling.entropy import Codes, Stream, Words
+from maskwell.sampling.threads import in_threads, worker_count
 
 TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
-_THREAD_ABOVE = 1 << 16
+_SLOW_ABOVE = 50_000  # records that take seconds where nothing is compiled
 _LISTED_A_RECORD = 8  # hyperplanes worth listing for a record of a chunk: drawing one from the list is so much cheaper
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
@@ -290,14 +290,10 @@ class HyperplaneSampler:
         return table
 
 
-def worker_count(n: int) -> int:
-    """Threads worth starting for ``n`` records."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 1 if n < _THREAD_ABOVE else min(8, cores)
-
-
 def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
     """Reports of ``n`` records; ``truth_of(start, stop)`` gives their category codes."""
+    if n > _SLOW_ABOVE:
+        say_if_slow("masking many records")
     out = sampler.empty(n)
     chunk = max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
 
@@ -314,14 +310,8 @@ def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream
         for start in starts:
             mask_chunk(start)
 
-    workers = worker_count(n)
-    if workers == 1:
-        mask_chunks(range(0, n, chunk))
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            shares = [range(w * chunk, n, workers * chunk) for w in range(workers)]
-            for _ in pool.map(mask_chunks, shares):
-                pass
+    workers = worker_count(n, chunk)
+    in_threads(mask_chunks, [range(w * chunk, n, workers * chunk) for w in range(workers)])
     return out
 
 

@@ -3,15 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 Array = NDArray[Any]
 
 _U32, _LOW32, _TWO32 = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1 << 32)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pick(words: Array, at: Any, choices: Any) -> Any:
     """One of so many choices, all alike, and where the next word is; -1 there if the words ran out."""
     many = np.uint64(choices)
@@ -24,7 +25,7 @@ def _pick(words: Array, at: Any, choices: Any) -> Any:
     return np.int64(0), -1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _shuffle(columns: Array, words: Array) -> Any:
     """Shuffle in place; False if the words ran out, which leaves it half done."""
     at = 0
@@ -36,7 +37,7 @@ def _shuffle(columns: Array, words: Array) -> Any:
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> Any:
     """Count pairs after shuffling ``columns``; False if the words ran out."""
     if not _shuffle(columns, words):
@@ -47,7 +48,7 @@ def shuffled_table(rows: Array, columns: Array, words: Array, table: Array) -> A
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def shuffled_sum(rows: Array, columns: Array, words: Array, values: Array, sums: Array) -> Any:
     """Sum the values of the columns by row after shuffling ``columns``; False if the words ran out."""
     if not _shuffle(columns, words):
@@ -59,7 +60,7 @@ def shuffled_sum(rows: Array, columns: Array, words: Array, values: Array, sums:
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pick_groups(codes: Array, order: Array, sizes: Array, words: Array, table: Array) -> Any:
     """Fill ``table[g]`` for the groups in ``order``, by the first steps of a shuffle; False if the words ran out.
 

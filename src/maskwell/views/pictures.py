@@ -13,10 +13,14 @@ from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, Top
 from maskwell.inference.compliance.bounds import ComplianceBounds
 from maskwell.inference.compliance.fit import Compliance
+from maskwell.inference.items.correlations import Correlations
+from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.totals import Totals
-from maskwell.planning.compliance import CompliancePlan
+from maskwell.planning import RegressionPlan
+from maskwell.planning.groups.compliance import CompliancePlan
+from maskwell.planning.power_curve import PowerCurve
 from maskwell.release.base import BaseRelease
 from maskwell.release.evaluation.comparison import Comparison as FileComparison
 from maskwell.release.identification.audit import IdentificationAudit
@@ -28,12 +32,14 @@ from maskwell.risk import RiskReport
 from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.compliance import bounds_chart, power_chart
+from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
 from maskwell.views.charts.frontier import frontier_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
+from maskwell.views.charts.power import power_chart
+from maskwell.views.charts.regression_power import regression_power_chart
 from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
 from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
 from maskwell.views.comparison import Comparison
@@ -87,6 +93,29 @@ def _(result: Totals, level: float = 0.95) -> Any:
 
 
 @picture.register
+def _(result: Correlations, level: float = 0.95) -> Any:
+    names = [f"{one} and {other}" for one, other in result.pairs]
+    limits = np.array([pair.interval(level) for pair in result.pairs.values()])
+    values, lines = np.array([pair.value for pair in result.pairs.values()]), [f"With {level_words(level)}s"]
+    return interval_chart(names, values, limits, "Correlations of masked items", "correlation", lines)
+
+
+@picture.register
+def _(result: SumScore, level: float = 0.95) -> Any:
+    names, limits, lines = (
+        [f"{value:g}" for value in result.values],
+        result.interval(level),
+        [f"With {level_words(level)}s"],
+    )
+    return interval_chart(names, result.proportions, limits, "Sum of masked items", "share of people", lines)
+
+
+@picture.register
+def _(result: PowerCurve) -> Any:
+    return power_chart(result)
+
+
+@picture.register
 def _(result: Change, level: float = 0.95) -> Any:
     names, lines = [text_of(c) for c in result.categories], [f"{result.basis}; with {level_words(level)}s"]
     title = "Change between two rounds"
@@ -110,13 +139,18 @@ def _(result: ComplianceBounds) -> Any:
 
 @picture.register
 def _(result: CompliancePlan) -> Any:
-    return power_chart(result)
+    return compliance_power_chart(result)
 
 
 @picture.register
 def _(result: Regression, level: float = 0.95) -> Any:
     names, limits, lines = list(result.names), result.interval(level), [f"With {level_words(level)}s"]
     return interval_chart(names, result.estimates, limits, result.formula, "coefficient", lines)
+
+
+@picture.register
+def _(result: RegressionPlan, term: str | None = None, level: float = 0.95) -> Any:
+    return regression_power_chart(result, term, level)
 
 
 @picture.register

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maskwell.errors import MaskwellError
+from maskwell.extras import require
 from maskwell.views.charts import style
 from maskwell.views.pages.layout import Figure, Section, page
 from maskwell.whole_files import complete_file
@@ -31,6 +32,7 @@ def rendered(chart: Any, suffix: str) -> bytes:
     """A chart as the bytes of a .png, .svg or .html file."""
     if suffix == ".html":
         return page(_title_text(chart.to_dict()), [Section("", [Figure(chart)])]).encode()
+    require("Pictures and pages with pictures need", "vl_convert")
     import vl_convert
 
     spec, version = chart.to_dict(), style.vega_lite_version()

@@ -7,7 +7,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.collect.faults import Outcome, clock_jumps, duplicates, full_disk, kill_rounds, lost_database
+from tests.collect.faults import (
+    Outcome,
+    clock_jumps,
+    duplicates,
+    full_database_disk,
+    full_disk,
+    kill_rounds,
+    lost_database,
+)
 from tests.collect.servers import postgres, server
 from tests.evidence.record import Result, Size, Table
 
@@ -43,9 +51,9 @@ def run(size: Size) -> Result:
         name="collect_faults",
         title="Faults of the service and of its database",
         question="Submissions are sent all the while. The service is ended by kill -9; the processes of its database "
-        "are; its database is stopped and started again; its disk becomes full; its clock jumps by days and years; "
-        "the same submissions come many times at once, and others under the same ids. Is anything lost that was "
-        "acknowledged, or counted twice?",
+        "are; its database is stopped and started again; its disk becomes full, and that of PostgreSQL; its clock "
+        "jumps by days and years; the same submissions come many times at once, and others under the same ids. Is "
+        "anything lost that was acknowledged, or counted twice?",
         criterion="After each fault everything that was acknowledged is in the database, and the rows, the survey's "
         "count, the counts by day and the estimates agree. Refusals are of status 503 with Retry-After (403 and 410 "
         "where a false date closes a survey), none of status 500. Whatever was not acknowledged is sent again at the "
@@ -74,6 +82,7 @@ def trials(size: Size) -> Iterator[tuple[str, Callable[[], Outcome]]]:
         yield "kill -9, PostgreSQL and its service in turn", lambda: kill_rounds(killed, folder, rounds, SEED, cluster)
         yield "PostgreSQL stopped", lambda: lost_database(cluster, folder, SEED, STOPS[size])
         yield "full disk, SQLite", lambda: full_disk(folder, SEED)
+        yield "full disk, PostgreSQL", lambda: full_database_disk(folder, SEED)
         yield "clock jumps", lambda: clock_jumps(folder, SEED, JUMPS[size])
         for name, database in {
             "SQLite": f"sqlite:///{folder}/same.db",

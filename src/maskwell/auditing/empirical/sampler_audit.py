@@ -54,10 +54,12 @@ class EmpiricalAudit(Result):
 
     @property
     def flagged(self) -> bool:
+        """Whether the draws prove that the claim does not hold."""
         return self.claimed is not None and self.epsilon_lower > self.claimed
 
     @property
     def false_alarm(self) -> float:
+        """The chance that a sampler which keeps its claim is flagged all the same."""
         return 1 - self.confidence
 
     def _title(self) -> str:
@@ -139,7 +141,7 @@ def draws_needed(
     >>> round(draws_needed(0.625**2, 0.375**2, claimed=1.0), -5)
     2300000
     """
-    from scipy.special import ndtri
+    from maskwell.numerics.normal import normal_quantile
 
     excess = math.log(chance / other_chance) - claimed
     if excess <= 0:
@@ -147,9 +149,9 @@ def draws_needed(
             f"claimed = {claimed:.6g} is not exceeded by chances {chance:.6g} and {other_chance:.6g}; "
             "no number of draws shows an excess that is not there."
         )
-    quantiles = ndtri(1 - error_share(confidence, _COMPARISONS)) * (
+    quantiles = normal_quantile(1 - error_share(confidence, _COMPARISONS)) * (
         math.sqrt((1 - chance) / chance) + math.sqrt((1 - other_chance) / other_chance)
-    ) + ndtri(power) * math.sqrt((1 - chance) / chance + (1 - other_chance) / other_chance)
+    ) + normal_quantile(power) * math.sqrt((1 - chance) / chance + (1 - other_chance) / other_chance)
     return math.ceil(2 * (float(quantiles) / excess) ** 2 / (1 - _SEARCH_SHARE))
 
 
@@ -244,12 +246,12 @@ def error_share(confidence: float, comparisons: int) -> float:
 
 def _bound(hits: int, other_hits: int, draws: int, other_draws: int, error: float) -> float:
     """The logarithm of the least likely ratio of the two chances, at ``error`` on each side; never below 0."""
-    from scipy.special import betaincinv
+    from maskwell.numerics.beta import beta_quantile
 
     if hits == 0 or other_hits == other_draws:
         return 0.0
-    low = float(betaincinv(hits, draws - hits + 1, error))
-    high = float(betaincinv(other_hits + 1, other_draws - other_hits, 1 - error))
+    low = float(beta_quantile(hits, draws - hits + 1, error))
+    high = float(beta_quantile(other_hits + 1, other_draws - other_hits, 1 - error))
     return max(0.0, math.log(low / high))
 
 

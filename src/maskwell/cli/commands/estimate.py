@@ -1,16 +1,22 @@
 """``maskwell estimate``: from files of reports to proportions."""
 
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maskwell.cli.pipelines.counting import column_of, count_reports, is_stored, merge_stored, stored_in
+from maskwell.cli.pipelines.group_estimates import (
+    SIMULATED,
+    Shown,
+    csv_text,
+    estimate_columns,
+    show_groups,
+    show_totals,
+)
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
@@ -22,15 +28,15 @@ from maskwell.cli.shared.output import (
     progress,
     save,
 )
+from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, read_sampled, taking_a_sample, together
 from maskwell.designs import Design
 from maskwell.errors import EstimationError, ReportError
 
 if TYPE_CHECKING:
-    from maskwell.inference import Estimate, Top
+    from maskwell.inference import Top
     from maskwell.reports.tally import Tally
 
 _PICTURES = (".png", ".svg", ".html")
-_SIMULATED = "Some reports were drawn from a seed: this is a simulation, not a survey."
 
 
 class Method(StrEnum):
@@ -57,6 +63,7 @@ class Interval(StrEnum):
     bootstrap = "bootstrap"
 
 
+@taking_a_sample
 def estimate(
     reports: Annotated[
         list[str],
@@ -69,8 +76,21 @@ def estimate(
     ] = None,
     joint: Annotated[
         bool,
-        typer.Option("--joint", help="The files are variables, row by row about the same people: their joint table."),
+        typer.Option(
+            "--joint",
+            help="The joint table of several variables: a file for each, row by row about the same people, or the "
+            "masked columns of one file.",
+        ),
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="An estimate for each group: a column that was kept beside the reports."),
+    ] = None,
+    sample: SampleOptions = NO_SAMPLE,
+    totals: Annotated[
+        bool, typer.Option("--totals", help="Numbers of people, which the weights add up to, instead of shares.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable bootstrap replicates.")] = None,
     method: Annotated[
         Method, typer.Option("--method", help="The minimax linear estimator, moments, or (pseudo-)likelihood.")
     ] = Method.linear,
@@ -98,7 +118,8 @@ def estimate(
     """Estimate all proportions from masked reports.
 
     Files are counted in batches, so they may be larger than memory. Estimates are unbiased and therefore not clipped: a
-    rare category may come out slightly below 0.
+    rare category may come out slightly below 0. Groups, weights, strata and clusters are columns that maskwell mask
+    --keep left beside the reports; they are read into memory.
 
     \b
     Examples:
@@ -109,19 +130,44 @@ def estimate(
       maskwell mask persons.csv -c race -d design.json -o - | maskwell estimate - --json
       maskwell estimate reports/ --column habit
       maskwell estimate week/habit.tally.json
+      maskwell estimate reports.parquet --by region --weights weight --strata stratum --clusters psu
+      maskwell estimate reports.parquet --weights w0 --replicate-weights 'rw*' --replicate-method brr
     """
     from maskwell.inference import estimate as estimate_from
+    from maskwell.inference import estimate_by, estimate_totals
     from maskwell.inference.documents import estimate_document
     from maskwell.inference.summary import summary_lines
+    from maskwell.reports import is_simulated
 
     _refuse_contradictions(reports, level, table, plot, json)
-    if joint:
+    shown = Shown(level, interval.value if interval else None, simultaneous, table, json, options_of(estimate))
+    beside = sample.given or by is not None or totals or (joint and len(reports) == 1 and _holds_several(reports[0]))
+    if beside:
+        if STANDARD in reports:
+            raise CommandError("- brings reports alone; groups and samples need a file with the columns beside them.")
+        if totals and not sample.given:
+            raise CommandError("--totals need --weights: a column that says how many people each one stands for.")
+        if by is not None and (totals or plot is not None or top is not None):
+            raise CommandError("--by gives an estimate for each group; leave --totals, --plot and --top out.")
+        kept = read_sampled(reports, column, sample, by)
+        files = together(kept, joint)
+        survey = sample.sample(kept.table, seed) if sample.given else None
+        if by is not None:
+            show_groups(estimate_by(files, kept.table[by], method=method.value, sample=survey), by, shown)
+            return
+        if totals:
+            found = estimate_totals(files, method.value, survey)
+            show_totals(found, files.randomness, is_simulated(files.randomness), shown, plot)
+            return
+        result, drawn = estimate_from(files, method.value, survey), {files.randomness}
+    elif joint:
         tally, drawn = _joint_tally(reports)
     elif column is not None or _has_folder_or_tally(reports):
         tally, drawn = _column_tally(reports, column, method.needs_patterns)
     else:
         tally, drawn = _tally(reports, method.needs_patterns)
-    result = estimate_from(tally, method.value)
+    if not beside:
+        result = estimate_from(tally, method.value)
     if top is not None:
         _show_top(result.top(top, level, interval.value if interval else None), drawn, table, plot, json)
         return
@@ -138,14 +184,14 @@ def estimate(
             picture = chart(result, level=level, method=kind, simultaneous=simultaneous)
         save_chart(picture, plot)
     if table not in (None, STANDARD):
-        save(Path(table), _csv(_columns(result, limits)))
+        save(Path(table), csv_text(estimate_columns(result, limits)))
     if json:
         asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
         emit_json(estimate_document(result, limits, drawn, asked))
     elif table == STANDARD:
-        typer.echo(_csv(_columns(result, limits)).encode(), nl=False)
+        typer.echo(csv_text(estimate_columns(result, limits)).encode(), nl=False)
         if result.tally.simulated:
-            typer.echo(_SIMULATED, err=True)
+            typer.echo(SIMULATED, err=True)
     else:
         if kind == result.default_interval and not simultaneous:
             typer.echo(said_lines(summary_lines(result, level), options_of(estimate)))
@@ -155,7 +201,7 @@ def estimate(
             title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
             show(estimate_view(result, limits, title))
             if result.tally.simulated:
-                typer.echo(_SIMULATED)
+                typer.echo(SIMULATED)
 
 
 def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None, json: bool) -> None:
@@ -168,12 +214,12 @@ def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None,
         save_chart(top_chart(top), plot)
     columns = top.to_frame(backend="pyarrow").to_pydict()
     if table not in (None, STANDARD):
-        save(Path(table), _csv(columns))
+        save(Path(table), csv_text(columns))
     if json:
         asked = {"level": top.level, "interval": top.kind, "simultaneous": True, "places": top.rank_limits}
         emit_json(estimate_document(top.estimate, top.limits, drawn, asked, top))
     elif table == STANDARD:
-        typer.echo(_csv(columns).encode(), nl=False)
+        typer.echo(csv_text(columns).encode(), nl=False)
     else:
         typer.echo(top.summary().encode())
 
@@ -227,6 +273,13 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
     return Tally.merge(tallies), drawn
 
 
+def _holds_several(name: str) -> bool:
+    """Whether a file, or the files of a folder, hold several masked columns."""
+    from maskwell.engines import paths
+
+    return name != STANDARD and len(paths.designs_in(paths.expand([name]))) > 1
+
+
 def _has_folder_or_tally(names: list[str]) -> bool:
     return any(Path(name).is_dir() or is_stored(Path(name)) for name in names)
 
@@ -259,17 +312,3 @@ def _joint_tally(names: list[str]) -> tuple["Tally", set[str]]:
     files = [Reports.read(name) for name in names]
     together = joint_reports(files, names)
     return together.tally(), {file.randomness for file in files}
-
-
-def _columns(result: "Estimate", limits: Any) -> dict[str, list[Any]]:
-    lower, upper = limits.T.tolist()
-    figures = {"estimate": result.proportions.tolist(), "standard_error": result.standard_errors.tolist()}
-    return {**result.category_columns(), **figures, "lower": lower, "upper": upper}
-
-
-def _csv(columns: dict[str, list[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()

@@ -169,7 +169,7 @@ def _mask_column(
     json: bool,
 ) -> None:
     from maskwell.reports.files import write_reports, write_stream
-    from maskwell.sampling.id_column import RecordIds
+    from maskwell.sampling.ids.column import RecordIds
     from maskwell.tables.answers import Answers
     from maskwell.tables.files import open_columns
 

@@ -22,6 +22,13 @@ class Model(StrEnum):
     two_way = "two-way"
 
 
+class Missing(StrEnum):
+    """What a missing value of a key matches."""
+
+    category = "category"
+    wildcard = "wildcard"
+
+
 def risk(
     data: Annotated[
         Path, typer.Argument(help=f"{FILE_HELP} Or a pattern in quotes or a folder of Parquet and Arrow files.")
@@ -33,6 +40,10 @@ def risk(
     ] = None,
     sensitive: Annotated[str, typer.Option("--sensitive", help="Columns whose diversity within cells counts.")] = "",
     model: Annotated[Model, typer.Option("--model", help="How cells of the population are modelled.")] = Model.stepwise,
+    missing: Annotated[
+        Missing,
+        typer.Option("--missing", help="A missing key matches missing ones only (category), or any value (wildcard)."),
+    ] = Missing.category,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
@@ -50,7 +61,7 @@ def risk(
     Many files are counted as they are read: memory grows with the different combinations of keys and sensitive
     columns (some tens of bytes each), not with the records.
     """
-    from maskwell.engines.combinations import REPEATS, combinations
+    from maskwell.engines.combinations import REPEATS, SQUARES, combinations
     from maskwell.engines.paths import expand
     from maskwell.microdata import read
     from maskwell.risk import assess
@@ -72,7 +83,9 @@ def risk(
             population_size=population,
             sensitive=tuple(diverse),
             model=model.value,
+            missing=missing.value,
             repeats=REPEATS if many else None,
+            squares=SQUARES if many and weights is not None else None,
         )
         show(2)
         # What is left to compute: the keys, left out one by one.

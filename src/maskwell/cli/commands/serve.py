@@ -29,6 +29,15 @@ def serve(
     public_url: Annotated[
         str, typer.Option("--public-url", help="The address that respondents see, if another server stands before.")
     ] = "",
+    proxy: Annotated[
+        str,
+        typer.Option(
+            "--proxy",
+            help="The address of the server that stands before, or several with commas: it is believed about who asks "
+            "and whether by https.",
+            metavar="ADDRESS",
+        ),
+    ] = "127.0.0.1",
     rate: Annotated[
         float, typer.Option("--rate", min=0, help="Requests a second that one address may go on sending; 0: no limit.")
     ] = 100,
@@ -66,9 +75,9 @@ def serve(
       maskwell serve --database sqlite:///again.db --restore health-copy.db
     """
     from maskwell.collect import create_app
-    from maskwell.collect.extra import require_extra
+    from maskwell.collect.needed import require_service
 
-    require_extra()
+    require_service()
     if backup is not None or restore is not None:
         _copy(database or "sqlite:///maskwell.db", backup, restore, json)
         return
@@ -93,7 +102,7 @@ def serve(
                 typer.echo(dumps(about) if json else "\n".join(_lines(about)))
                 begin()
 
-            run(app, listener, ready, quiet=demo)
+            run(app, listener, ready, quiet=demo, proxies=proxy)
     if not json:
         typer.echo("Stopped; the sample is gone." if throwaway else "Stopped; whatever was acknowledged is stored.")
 

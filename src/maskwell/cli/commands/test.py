@@ -1,18 +1,15 @@
-"""``maskwell test``: are two masked variables independent, did respondents follow the design, do groups differ?"""
+"""``maskwell test``: are variables independent, did respondents follow the design, do groups or shares differ?"""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from maskwell.cli.shared.joint_files import joint_reports
+from maskwell.cli.pipelines.tests import Asked, run_test
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
-
-if TYPE_CHECKING:
-    from maskwell.inference import HypothesisTest
-    from maskwell.reports import Reports
+from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, taking_a_sample
 
 
 class Question(StrEnum):
@@ -21,28 +18,78 @@ class Question(StrEnum):
     independence = "independence"
     fit = "fit"
     groups = "groups"
+    proportion = "proportion"
 
 
 class Statistic(StrEnum):
-    """Which statistic decides about independence."""
+    """Which statistic decides."""
 
     score = "score"
     lrt = "lrt"
     lrt_moments = "lrt-moments"
     pearson = "pearson"
     bonferroni = "bonferroni"
+    rao_scott = "rao-scott"
+    wald = "wald"
+    exact = "exact"
 
 
+class Alternative(StrEnum):
+    """In which direction a difference counts."""
+
+    two_sided = "two-sided"
+    less = "less"
+    greater = "greater"
+
+
+_FILES = {Question.independence: (1, 2), Question.fit: (1, 1), Question.groups: (1, 1000), Question.proportion: (1, 1)}
+_WANTED = {
+    Question.independence: "two files (or one of a product design, or of two masked columns)",
+    Question.fit: "one file",
+    Question.groups: "two or more (or one with --by)",
+    Question.proportion: "one file",
+}
+
+
+@taking_a_sample
 def hypothesis(
     question: Annotated[Question, typer.Argument(help="What to test.")],
     reports: Annotated[list[Path], typer.Argument(help="Files of reports.")],
-    method: Annotated[Statistic, typer.Option("--method", help="The statistic for independence.")] = Statistic.score,
+    method: Annotated[
+        Statistic | None,
+        typer.Option(
+            "--method",
+            help="The statistic: score, lrt, lrt-moments, pearson or bonferroni for independence; rao-scott or wald in "
+            "a sample; exact, score or wald for a proportion.",
+        ),
+    ] = None,
     permutations: Annotated[
         int | None,
         typer.Option(
             "--permutations", min=0, help="Calibrate by this many shuffles; score chooses if nothing is said."
         ),
     ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", "-c", help="Which masked columns, separated by commas, where files hold several."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="The groups: a column that was kept beside the reports of one file.")
+    ] = None,
+    category: Annotated[
+        str | None,
+        typer.Option("--category", help="The category whose share is tested, or compared between two groups."),
+    ] = None,
+    value: Annotated[
+        float | None, typer.Option("--value", help="The share that a proportion is compared with.", min=0, max=1)
+    ] = None,
+    alternative: Annotated[
+        Alternative,
+        typer.Option(
+            "--alternative", help="For a proportion, or one category of two groups (the first less the second)."
+        ),
+    ] = Alternative.two_sided,
+    sample: SampleOptions = NO_SAMPLE,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles and draws.")] = None,
     json: JsonOption = False,
 ) -> None:
@@ -51,7 +98,11 @@ def hypothesis(
     \b
     independence  two files, row by row the same people: are the two variables independent?
     fit           one file: can these reports come from their design, whatever the population?
-    groups        two files or more, one per group: do the groups have the same proportions?
+    groups        two files or more, one per group, or one file with --by: do the groups have the same proportions?
+                  with --category: does its share differ between two groups, in the direction of --alternative?
+    proportion    one file: is the share of --category that of --value?
+
+    Groups, weights, strata and clusters are columns that maskwell mask --keep left beside the reports.
 
     \b
     Examples:
@@ -60,49 +111,65 @@ def hypothesis(
       maskwell test independence gender.parquet income.parquet --permutations 999
       maskwell test fit reports.parquet
       maskwell test groups north.parquet south.parquet
+      maskwell test groups reports.parquet --by region --weights weight --strata stratum --clusters psu
+      maskwell test proportion reports.parquet --category yes --value 0.1 --alternative greater
     """
-    from maskwell.reports import Reports, is_simulated
+    from maskwell.reports import is_simulated
 
-    least, most = {Question.independence: (1, 2), Question.fit: (1, 1), Question.groups: (2, 1000)}[question]
+    least, most = _FILES[question]
+    if question is Question.groups and by is None:
+        least = 2
     if not least <= len(reports) <= most:
-        wanted = {"independence": "two files (or one of a product design)", "fit": "one file", "groups": "two or more"}
-        raise CommandError(f"test {question.value} takes {wanted[question.value]}; got {len(reports)}.")
-    files = [Reports.read(path) for path in reports]
-    result = _run(question, files, reports, method, permutations, seed)
+        raise CommandError(f"test {question.value} takes {_WANTED[question]}; got {len(reports)}.")
+    _refuse_contradictions(question, reports, by, category, value, alternative, sample)
+    asked = Asked(method.value if method else None, permutations, by, category, value, alternative.value, seed)
+    result, drawn = run_test(question.value, reports, column, asked, sample)
     if json:
-        drawn = sorted({file.randomness for file in files})
-        about = {"question": question.value, "files": [path.name for path in reports], "randomness": drawn}
+        about = {"question": question.value, "files": [path.name for path in reports], "randomness": sorted(drawn)}
         emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
-    typer.echo(_verdict(question, result.p_value))
-    if any(is_simulated(file.randomness) for file in files):
+    typer.echo(_verdict(question, result.p_value, category))
+    if any(is_simulated(way) for way in drawn):
         typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
 
 
-def _run(
+def _refuse_contradictions(
     question: Question,
-    files: "list[Reports]",
-    paths: list[Path],
-    method: Statistic,
-    permutations: int | None,
-    seed: int | None,
-) -> "HypothesisTest":
-    from maskwell.inference import goodness_of_fit, homogeneity_test, independence_test
+    reports: list[Path],
+    by: str | None,
+    category: str | None,
+    value: float | None,
+    alternative: Alternative,
+    sample: SampleOptions,
+) -> None:
+    if by is not None and (question is not Question.groups or len(reports) > 1):
+        raise CommandError("--by divides the reports of one file into groups: test groups reports.parquet --by COLUMN.")
+    if (question is Question.proportion) != (value is not None):
+        raise CommandError("--value goes with test proportion, which needs it: the share to compare with.")
+    if question is Question.proportion and category is None:
+        raise CommandError("test proportion needs --category: whose share it is.")
+    directed = question is Question.proportion or (question is Question.groups and category is not None)
+    if not directed and alternative is not Alternative.two_sided:
+        raise CommandError("--alternative is for test proportion, and for test groups with --category.")
+    if category is not None and not directed:
+        raise CommandError("--category is for test proportion and test groups.")
+    if category is not None and question is Question.groups and by is None:
+        raise CommandError("--category compares two groups of one file: name them with --by.")
+    if sample.given and len(reports) > 1:
+        raise CommandError("a sample is described by columns beside the reports of one file; give one file.")
 
-    if question is Question.fit:
-        return goodness_of_fit(files[0])
-    if question is Question.groups:
-        return homogeneity_test(files, seed=seed)
-    joint = files[0] if len(files) == 1 else joint_reports(files, paths)
-    return independence_test(joint, method.value, permutations, seed)
 
-
-def _verdict(question: Question, p_value: float) -> str:
+def _verdict(question: Question, p_value: float, category: str | None) -> str:
     surprising = p_value < 0.05
     verdict = {
         Question.independence: ("The variables are associated", "No association shows"),
         Question.fit: ("The reports do not fit the design (was it followed?)", "The reports fit the design"),
-        Question.groups: ("The groups differ", "No difference between the groups shows"),
+        Question.groups: (
+            ("The groups differ", "No difference between the groups shows")
+            if category is None
+            else ("The groups differ in this direction", "No difference of the groups in this direction shows")
+        ),
+        Question.proportion: ("The share differs from that value", "The share may be that value"),
     }[question][0 if surprising else 1]
     return f"{verdict} (at a level of 5 %)."

@@ -109,13 +109,13 @@ def _planned_figures(release: Release) -> dict[str, Any]:
     return {
         "records": setup.n,
         "keys": list(setup.request.keys),
-        "theta": float(setup.theta),
+        "theta": None if release.plan.theta is None else float(release.plan.theta),
         "sensitive_cells": len(sensitive),
         "occupied_cells": len(setup.cells),
         "blocks": setup.request.blocks,
         "block_size": setup.request.block_size,
         "number_of_blocks": len(setup.blocks),
-        "expected_moves": float(setup.theta) * len(sensitive),
+        "expected_moves": setup.expected_moves,
         "audit": release.audit.to_dict(),
         "intruders": release.intruders.to_dict(),
     }
@@ -127,7 +127,7 @@ def _planned(release: Release) -> list[str]:
     return [
         f"Plan for {setup.n:,} records over the keys {', '.join(setup.request.keys)}",
         f"  sensitive: {sensitive:,} of {len(setup.cells):,} occupied cells, in {len(setup.blocks):,} blocks",
-        f"  would move about {float(setup.theta) * sensitive:,.0f} {what}",
+        f"  would move about {setup.expected_moves:,.0f} {what}",
         f"  risk:      {limit_in_words(release, rehearsed=True)}",
     ]
 

@@ -29,6 +29,7 @@ const MOST_NUMBER_CHARACTERS = 40;
 const MOST_DEPTH = 100;
 const MOST_CATEGORIES = 1_000_000;
 const MOST_SET_CATEGORIES = 65_536;
+const MOST_BIT_CATEGORIES = 4096;
 const MOST_LABEL_CHARACTERS = 10_000;
 const MOST_WEIGHTS = 2 ** 20;
 const MOST_CELLS = 10_000_000;
@@ -294,6 +295,19 @@ function drawHyperplane({ field, dimension, points, pointOf, digitsOf, codeOf },
   return codeOf(y);
 }
 
+/** A set of categories, from a bit for each: every layer masks each bit by itself, by the weights of a 1 after 1 and 0. */
+function drawBits(k, layers, j, word) {
+  let bits = Array.from({ length: k }, (_, c) => c === j);
+  for (const [afterOne, afterZero] of layers) bits = bits.map((bit) => number(word) < (bit ? afterOne : afterZero));
+  return Array.from({ length: k }, (_, c) => c).filter((c) => bits[c]);
+}
+
+/** A row of a second table, by its column for the row of a first one [10]. */
+function drawTwice(first, second, j, word) {
+  const kept = firstAbove(number(word), first[j]);
+  return firstAbove(number(word), second[kept]);
+}
+
 const isPowerOfTwo = (q) => (q & (q - 1)) === 0;
 
 /** The field with q elements, the numbers below q. If q = 2^e, they are polynomials by their bits. */
@@ -459,9 +473,10 @@ function refuseDisorder(sets, what) {
 
 function fromRows(rows, total, k, meaning) {
   if (total < 1n || total > TOTAL) refuse("total must be a whole number between 1 and 2^64.");
-  const columns = Array.from({ length: k }, (_, j) => rows.map((row) => row[j]));
+  const columns = columnsOf(rows, k);
   if (columns.some((column) => sum(column) !== total)) refuse("the chances of each truth must sum to 1.");
-  return { draw: (j, word) => drawRow(total, columns[j], word), meaning, channel: tableChannel(rows, columns, total) };
+  const channel = tableChannel(k, rows.length, total, () => columns);
+  return { draw: (j, word) => drawRow(total, columns[j], word), meaning, channel };
 }
 
 /** Blocks of a balanced block design, of which only whether they hold the truth matters. */
@@ -545,7 +560,68 @@ function isOrder(q) {
   return q % 2 === 1;
 }
 
-const KINDS = { __proto__: null, subsets, matrix, conditional, blocks, projective };
+/** A bit for each category, masked once, or twice as a permanent and an instantaneous report are [10]. */
+function bits(stored, k) {
+  return fromLayers([readLayer(fields(stored, "own", "other"))], k);
+}
+
+function layeredBits(stored, k) {
+  return fromLayers(fields(stored, "first", "second").map(readLayer), k);
+}
+
+function readLayer(stored) {
+  const layer = list(stored, "a layer").map(weight);
+  const [own, other] = layer;
+  if (layer.length !== 2 || other < 1n || other >= own || own >= TOTAL) {
+    refuse("a layer of bits has two weights: of a 1 after a 1, below 2^64, and a smaller one after 0.");
+  }
+  return layer;
+}
+
+function fromLayers(layers, k) {
+  if (k > MOST_BIT_CATEGORIES) refuse(`reports of bits are for up to ${MOST_BIT_CATEGORIES} categories.`);
+  return {
+    draw: (j, word) => drawBits(k, layers, j, word),
+    meaning: (report, labels) => report.map((c) => labels[c]),
+    channel: bitChannel(k, layers),
+  };
+}
+
+/** A table of chances, and another one for its rows [10]. */
+function layeredTables(stored, k) {
+  const [listedFirst, listedSecond, reports] = fields(stored, "first", "second", "reports");
+  const first = readColumns(listedFirst, k, "first");
+  const second = readColumns(listedSecond, first[0].length, "second");
+  const labels = readLabels(reports, "reports");
+  if (labels.length !== second[0].length) refuse("there must be one report label for each row of the second layer.");
+  const draw = (j, word) => drawTwice(first, second, j, word);
+  return { draw, meaning: (report) => labels[report], channel: composedChannel(first, second) };
+}
+
+/** The columns of a table that is stored row by row. */
+function readColumns(stored, k, which) {
+  refuseManyCells(list(stored, which).length, k);
+  const rows = stored.map((row) => list(row, "a row").map(weight));
+  if (rows.length === 0 || rows.some((row) => row.length !== k)) refuse(`the ${which} layer must have ${k} columns.`);
+  if (rows.some((row) => row.includes(0n))) refuse(`the weights of the ${which} layer must be 1 or more.`);
+  const columns = columnsOf(rows, k);
+  if (columns.some((column) => sum(column) !== TOTAL)) refuse(`columns of the ${which} layer must sum to 2^64.`);
+  return columns;
+}
+
+const columnsOf = (rows, k) => Array.from({ length: k }, (_, j) => rows.map((row) => row[j]));
+
+const KINDS = {
+  __proto__: null,
+  subsets,
+  matrix,
+  conditional,
+  blocks,
+  projective,
+  bits,
+  "layered bits": layeredBits,
+  "layered tables": layeredTables,
+};
 
 /** Labels that are text, whole numbers or booleans, all different. */
 function readLabels(stored, what) {
@@ -829,21 +905,21 @@ function setsOfSize(k, size) {
   return count <= MOST_CELLS ? count : Infinity;
 }
 
-function tableChannel(rows, columns, total) {
-  const k = columns.length;
+function tableChannel(k, reports, total, columnsOfTruths) {
   const paired = (a, b) => a.flatMap((p, i) => (p || b[i] ? [[p, b[i]]] : []));
   const channel = channelOf({
     k,
-    reports: () => rows.length,
-    rows: () => rows.map((row) => row.map((weight) => [weight, 1])),
+    reports: () => reports,
+    rows: () => columnsOf(columnsOfTruths(), reports).map((row) => row.map((weight) => [weight, 1])),
     unit: total,
     *pairs() {
+      const columns = columnsOfTruths();
       for (const a of columns) for (const b of columns) if (a !== b) yield paired(a, b);
     },
     kindsOfPairs: 1 + k * (k - 1),
   });
   channel.distance = () => {
-    const different = [...new Map(columns.map((column) => [column.join(), column])).values()];
+    const different = [...new Map(columnsOfTruths().map((column) => [column.join(), column])).values()];
     if (different.length > MOST_COLUMNS) refuse(`a distance is found by comparing ${MOST_COLUMNS} columns at most.`);
     let farthest = 0n;
     different.forEach((a, i) =>
@@ -852,6 +928,56 @@ function tableChannel(rows, columns, total) {
     return [farthest, total];
   };
   return channel;
+}
+
+/** One table after another; the joint table is worked out only where a claim is to be held against it. */
+function composedChannel(first, second) {
+  let joint = null;
+  const columns = () => (joint ??= composed(first, second));
+  return tableChannel(first.length, second[0].length, TOTAL * TOTAL, columns);
+}
+
+function composed(first, second) {
+  const [once, again] = [first, second].map(oneOrOther);
+  if (once === null || again === null) {
+    return first.map((column) => second[0].map((_, z) => sum(column.map((weight, y) => weight * second[y][z]))));
+  }
+  // Where each layer keeps a category or moves to any other alike, so do both together.
+  const moves =
+    once.moves * again.stays + once.stays * again.moves + BigInt(first.length - 2) * once.moves * again.moves;
+  const stays = TOTAL * TOTAL - BigInt(first.length - 1) * moves;
+  return first.map((_, j) => first.map((_, z) => (z === j ? stays : moves)));
+}
+
+/** The two weights of a square table that has no others, one of them on its diagonal; else null. */
+function oneOrOther(columns) {
+  const [stays, moves] = columns[0];
+  const alike = (column, j) =>
+    column.length === columns.length && column.every((w, i) => w === (i === j ? stays : moves));
+  return columns.every(alike) ? { stays, moves } : null;
+}
+
+/** Independent bits: whatever the others are, those of two truths tell them apart, in four ways. */
+function bitChannel(k, layers) {
+  let [own, other, unit] = [1n, 0n, 1n];
+  for (const [afterOne, afterZero] of layers) {
+    [own, other] = [own, other].map((one) => one * afterOne + (unit - one) * afterZero);
+    unit *= TOTAL;
+  }
+  const [mine, others] = [own * (unit - other), other * (unit - own)];
+  return channelOf({
+    k,
+    reports: () => 2 ** k,
+    rows: () => [
+      [
+        [mine, 1],
+        [others, k - 1],
+      ],
+    ],
+    unit: unit * unit,
+    pairs: () => [fourWays(own * other, mine, others, (unit - own) * (unit - other))],
+    kindsOfPairs: 3,
+  });
 }
 
 /** Of blocks or hyperplanes: `sizes` are those that occur, and each truth is in r of b blocks, each pair in `pair`. */

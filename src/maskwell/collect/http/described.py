@@ -99,7 +99,11 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 # What any request may meet, whatever it asks for.
-_ANYWHERE = {403: "a wrong token, or a request from another site", 429: "too many requests", 503: "no database"}
+_ANYWHERE = {
+    403: "a wrong token, or a request from another site",
+    429: "too many requests",
+    503: "the database is away, or much is not counted yet",
+}
 _OWNER = {401: "no token", 404: "no such survey", 422: "a wrong parameter"}
 _PUBLIC = {404: "no such survey"}
 _BODY = {400: "no JSON", 413: "too large", 415: "not application/json", 422: "not what it should be"}

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from maskwell.collect.http.answers import Refusal, json_answer
 from maskwell.collect.service import today
 from maskwell.collect.store import Busy, NotStored
-from maskwell.collect.surveys.tallies import TooFew
+from maskwell.collect.surveys.tallies import Counting, TooFew
 
 log = logging.getLogger("maskwell.collect")
 
@@ -32,6 +32,8 @@ def error_answer(error: Exception) -> Response:
             return json_answer({"detail": str(error.detail)}, error.status_code, dict(error.headers or {}))
         case TooFew():
             return json_answer({"detail": str(error)}, 409)
+        case Counting():
+            return json_answer({"detail": str(error)}, 503, {"Retry-After": "5"})
         case Busy() | NotStored():
             return json_answer({"detail": str(error)}, 503, {"Retry-After": "1"})
         case SQLAlchemyError():
@@ -60,5 +62,15 @@ def answer_errors(app: FastAPI) -> None:
     async def answer(_: Request, error: Exception) -> Response:
         return error_answer(error)
 
-    for kind in (Refusal, RequestValidationError, HTTPException, TooFew, Busy, NotStored, SQLAlchemyError, Exception):
+    for kind in (
+        Refusal,
+        RequestValidationError,
+        HTTPException,
+        TooFew,
+        Counting,
+        Busy,
+        NotStored,
+        SQLAlchemyError,
+        Exception,
+    ):
         app.add_exception_handler(kind, answer)

@@ -31,9 +31,8 @@ def routes(service: Service) -> APIRouter:
         published = await owned(service, survey, request)
         _require_invitations(published)
         count = _count(await json_body(request, _MOST_BYTES))
-        codes = await run_in_threadpool(invite, service, published, count)
-        address = respond_address(service, request, published.id)
-        return json_answer({"invitations": [f"{address}#invitation={code}" for code in codes]}, 201)
+        addresses = await run_in_threadpool(invitation_addresses, service, request, published, count)
+        return json_answer({"invitations": addresses}, 201)
 
     @router.post("/redemptions", summary="Redeem an invitation for a pass", **_REDEEM)
     async def redemption(survey: SurveyId, request: Request) -> Response:
@@ -55,6 +54,12 @@ def routes(service: Service) -> APIRouter:
         return json_answer({"signed": text(signed)})
 
     return router
+
+
+def invitation_addresses(service: Service, request: Request, published: Published, count: int) -> list[str]:
+    """The addresses of so many new invitations: what stands behind the # is sent to no server by opening them."""
+    address = respond_address(service, request, published.id)
+    return [f"{address}#invitation={code}" for code in invite(service, published, count)]
 
 
 def _require_invitations(published: Published) -> None:

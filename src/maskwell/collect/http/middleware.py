@@ -72,7 +72,7 @@ class EveryRequest:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(scope, message)
+                _add_headers(scope, message, self._service.settings.seen_by_https)
             await send(message)
 
         try:
@@ -129,7 +129,7 @@ def _is_cross_site(scope: Scope) -> bool:
     return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
 
 
-def _add_headers(scope: Scope, message: Message) -> None:
+def _add_headers(scope: Scope, message: Message, by_https: bool) -> None:
     headers = message["headers"]
     present = {name for name, _ in headers}
     shared = scope["path"].startswith(SHARED)
@@ -139,5 +139,5 @@ def _add_headers(scope: Scope, message: Message) -> None:
             headers.append((name, value))
     if not shared and b"cache-control" not in present and b"etag" not in present:
         headers.append((b"cache-control", b"no-store"))
-    if scope.get("scheme") == "https":
+    if by_https or scope.get("scheme") == "https":
         headers.append((b"strict-transport-security", b"max-age=31536000"))

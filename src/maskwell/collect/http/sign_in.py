@@ -56,7 +56,7 @@ def opened_by(service: Service, request: Request, given: str) -> Opened:
 def open_session(service: Service, request: Request, opens: Opened, answer: Response) -> None:
     """Open a session and let the answer bring its cookie."""
     secret = service.sessions.open(opens.survey, request.cookies.get(COOKIE))
-    secure = request.url.scheme == "https"
+    secure = service.settings.seen_by_https or request.url.scheme == "https"
     answer.set_cookie(COOKIE, secret, httponly=True, samesite="strict", secure=secure, path="/")
 
 

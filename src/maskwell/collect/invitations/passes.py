@@ -9,17 +9,18 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, LargeBinary, case, func, insert, literal, select, update
 
 from maskwell.collect.invitations.blind import BlindError, PublicKey, from_text, text
 from maskwell.collect.service import Published, Service
-from maskwell.collect.store.tables import invitations
+from maskwell.collect.store.tables import NOT_REDEEMED, invitations
 from maskwell.errors import MaskwellError
 from maskwell.sampling.entropy import fresh_key
 
 MOST_AT_ONCE = 10_000
 _CODE_BYTES = 16
 _PASS_BYTES = 32
+_LEAST_CROWD = 256  # of so many invitations or, by chance, a few less
 
 
 class InvitationError(MaskwellError):
@@ -33,7 +34,8 @@ class UsedError(InvitationError):
 def invite(service: Service, published: Published, count: int) -> list[str]:
     """New invitations; only their hashes are stored."""
     codes = [text(fresh_key()[:_CODE_BYTES]) for _ in range(count)]
-    rows = [{"survey": published.id, "invitation": _hash(code.encode()), "redeemed": None} for code in codes]
+    hashes = sorted(_hash(code.encode()) for code in codes)
+    rows = [{"survey": published.id, "invitation": one, "redeemed": NOT_REDEEMED} for one in hashes]
 
     def keep(connection: Connection) -> None:
         connection.execute(insert(invitations), rows)
@@ -47,18 +49,23 @@ def redeem(service: Service, published: Published, code: str, blinded: bytes) ->
     key = published.signing_key
     assert key is not None
     key.check(blinded)
-    this = (invitations.c.survey == published.id) & (invitations.c.invitation == _hash(code.encode()))
-    request = _hash(blinded)
+    invitation, request = _hash(code.encode()), _hash(blinded)
+    own = invitations.c.survey == published.id
 
     def note(connection: Connection) -> bytes | None:
         """What the invitation is redeemed for now; None if there is no such invitation."""
+        this = own & (invitations.c.invitation == invitation)
         row = connection.execute(select(invitations.c.redeemed).where(this)).first()
         if row is None:
             return None
-        if row.redeemed is None:
-            connection.execute(update(invitations).where(this).values(redeemed=request))
-            return request
-        return bytes(row.redeemed)
+        if bytes(row.redeemed) != NOT_REDEEMED:
+            return bytes(row.redeemed)
+        made = connection.execute(select(func.count()).select_from(invitations).where(own)).scalar_one()
+        first, last = _crowd(invitation, made)
+        mark = case((this, literal(request, LargeBinary)), else_=invitations.c.redeemed)
+        crowd = own & invitations.c.invitation.between(first, last)
+        connection.execute(update(invitations).where(crowd).values(redeemed=mark))
+        return request
 
     redeemed = service.writer.change(note)
     if redeemed is None:
@@ -66,6 +73,17 @@ def redeem(service: Service, published: Published, code: str, blinded: bytes) ->
     if redeemed != request:
         raise UsedError("this invitation was used before.")
     return key.sign(blinded)
+
+
+def _crowd(invitation: bytes, made: int) -> tuple[bytes, bytes]:
+    """The first and the last of the invitations that are written together with this one: all, or some hundreds.
+
+    What a database notes of a row that changes, it then notes of all of them, and the order of redemptions is gone.
+    """
+    alike = max(0, (made // _LEAST_CROWD).bit_length() - 1)  # leading bits; hashes are spread evenly
+    rest = (1 << (8 * len(invitation) - alike)) - 1
+    first = int.from_bytes(invitation, "big") & ~rest
+    return first.to_bytes(len(invitation), "big"), (first | rest).to_bytes(len(invitation), "big")
 
 
 def pass_text(message: bytes, signature: bytes) -> str:

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from sqlalchemy import Connection, Engine, RowMapping, create_engine, event, func, make_url, select, text
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, create_engine, event, func, make_url, select, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from maskwell.collect.store.migrations import migrate
-from maskwell.collect.store.tables import days, service, submissions, surveys, tallies
+from maskwell.collect.store.tables import days, invitations, service, submissions, surveys, tallies
 from maskwell.errors import MaskwellError
 
-_PAGE = 10_000
 # Any number will do, as long as every service that writes to a PostgreSQL database asks for the same one.
 _LOCK = 0x6D61736B
 _PATIENCE = 5  # seconds
+_ANOTHER = "another service is writing to this database; stop it first."
 
 
 class StoreError(MaskwellError):
@@ -49,10 +49,12 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _engine(self.url, self.is_sqlite)
         self._lock_file: IO[str] | None = None
+        self._locked: Connection | None = None
         try:
             self._lock()
-            with self.engine.begin() as connection:
-                migrate(connection)
+            assert self._locked is not None
+            with self._locked.begin():
+                migrate(self._locked)
         except MaskwellError:
             self.close()
             raise
@@ -68,40 +70,55 @@ class Database:
                 self._lock_file = open(path, "w")  # noqa: SIM115 - held as long as the database is
                 fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise StoreError("another service is writing to this database; stop it first.") from None
+                raise StoreError(_ANOTHER) from None
             except OSError as error:
                 raise StoreError(f"the database cannot be opened: {error.strerror}.") from None
-        else:
-            self._wait_for_lock()
+        self._locked = self._wait_for_lock()
 
-    def _wait_for_lock(self) -> None:
+    def _wait_for_lock(self) -> Connection:
         """On PostgreSQL the writer's connection holds the lock; that of a service that was killed ends in a moment."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:
-                connection = self.writing_connection()
+                return self._new_writing_connection()
             except StoreError:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.2)
-            else:
-                connection.invalidate()
-                connection.close()
-                return
 
     def writing_connection(self) -> Connection:
-        """The connection of the one writer; on PostgreSQL it holds the lock that keeps other services out."""
+        """The connection of the one writer; on PostgreSQL it holds the lock that keeps other services out.
+
+        The first one is that of the start, so that the lock is held from then on.
+        """
+        connection, self._locked = self._locked, None
+        if connection is not None:
+            try:
+                connection.execute(text("SELECT 1"))
+                connection.rollback()
+            except SQLAlchemyError:
+                connection.invalidate()
+                connection.close()
+            else:
+                return connection
+        return self._new_writing_connection()
+
+    def _new_writing_connection(self) -> Connection:
         connection = self.engine.connect()
         if not self.is_sqlite:
             held = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar_one()
             connection.commit()
             if not held:
                 connection.close()
-                raise StoreError("another service is writing to this database; stop it first.")
+                raise StoreError(_ANOTHER)
         return connection
 
     def close(self) -> None:
         """Give everything back."""
+        if self._locked is not None:
+            self._locked.invalidate()
+            self._locked.close()
+            self._locked = None
         self.engine.dispose()
         if self._lock_file is not None:
             self._lock_file.close()
@@ -141,15 +158,33 @@ class Database:
         with self.engine.connect() as connection:
             return int(connection.execute(select(func.coalesce(func.sum(surveys.c.received), 0))).scalar_one())
 
-    def packed_reports(self, survey: str, first: int, after: int) -> Iterator[list[bytes]]:
-        """The packed submissions of the batches from ``first`` to before ``after``, a page at a time."""
-        query = (
-            select(submissions.c.reports)
-            .where(submissions.c.survey == survey, submissions.c.batch >= first, submissions.c.batch < after)
-            .execution_options(yield_per=_PAGE)
-        )
+    def invited(self, survey: str) -> int:
+        """How many invitations a survey has."""
+        query = select(func.count()).select_from(invitations).where(invitations.c.survey == survey)
         with self.engine.connect() as connection:
-            for page in connection.execute(query).scalars().partitions():
+            return int(connection.execute(query).scalar_one())
+
+    def received(self) -> dict[str, int]:
+        """How many submissions each survey has."""
+        with self.engine.connect() as connection:
+            return {
+                survey: int(count) for survey, count in connection.execute(select(surveys.c.id, surveys.c.received))
+            }
+
+    def packed_reports(self, survey: str, first: int, after: int, rows: int) -> Iterator[list[bytes]]:
+        """The packed submissions of the batches from ``first`` to before ``after``, so many rows at a time."""
+        batch = submissions.c.batch
+        yield from self._pages(rows, submissions.c.survey == survey, batch >= first, batch < after)
+
+    def all_packed_reports(self, survey: str, batches: int, rows: int) -> Iterator[list[bytes]]:
+        """The same of all batches before ``batches``."""
+        # A sum is in no index: reading all in the order of their keys is several times as fast.
+        yield from self._pages(rows, submissions.c.survey == survey, submissions.c.batch + 0 < batches)
+
+    def _pages(self, rows: int, *wanted: ColumnElement[bool]) -> Iterator[list[bytes]]:
+        query = select(submissions.c.reports).where(*wanted).execution_options(yield_per=rows)
+        with self.engine.connect() as connection, connection.execute(query) as found:
+            for page in found.scalars().partitions():
                 yield [bytes(row) for row in page]
 
     def counted(self, survey: str, questions: str) -> tuple[int, bytes] | None:
@@ -192,15 +227,21 @@ def checked_url(url: str) -> URL:
 
 def _engine(url: URL, is_sqlite: bool) -> Engine:
     if not is_sqlite:
-        from maskwell.collect.extra import require_extra
+        from maskwell.extras import require
 
-        require_extra("psycopg")
+        require("PostgreSQL needs", "psycopg")
         return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10}, hide_parameters=True)
     engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _durable(connection: Any, _: Any) -> None:
+        # The driver would begin no transaction before a change of the schema: it would be made in pieces.
+        connection.isolation_level = None
         for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
             connection.execute(f"PRAGMA {setting}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
 
     return engine

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable
 
-from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy import Connection, func, inspect, select, text
 
 from maskwell.collect.invitations.blind import new_signing_key
-from maskwell.collect.store.tables import invitations, metadata, schema_version, spent, surveys
+from maskwell.collect.store.tables import NOT_REDEEMED, invitations, metadata, schema_version, spent, surveys
 from maskwell.errors import MaskwellError
 
 
@@ -23,9 +23,15 @@ def _add_invitations(connection: Connection) -> None:
             connection.execute(surveys.update().where(surveys.c.id == survey).values(signing_key=new_signing_key()))
 
 
+def _hide_redemptions(connection: Connection) -> None:
+    """Version 3: an invitation that is not redeemed takes as many bytes as one that is, and all are written anew."""
+    values = {"redeemed": func.coalesce(invitations.c.redeemed, NOT_REDEEMED)}
+    connection.execute(invitations.update().values(values))
+
+
 # A new database is made as it is today. The step at place i leads from version i + 1 to version i + 2; once released,
 # a step is never changed.
-STEPS: list[Callable[[Connection], None]] = [_add_invitations]
+STEPS: list[Callable[[Connection], None]] = [_add_invitations, _hide_redemptions]
 VERSION = len(STEPS) + 1
 
 

@@ -48,7 +48,8 @@ submissions = Table(
     sqlite_with_rowid=False,
 )
 
-# Hashes of the invitations, and of what each was redeemed for.
+# Hashes of the invitations, and of what each was redeemed for: as many bytes before as after, and written in crowds, so
+# that neither place nor transaction tells in which order.
 invitations = Table(
     "invitations",
     metadata,
@@ -57,6 +58,7 @@ invitations = Table(
     Column("redeemed", LargeBinary(32)),
     sqlite_with_rowid=False,
 )
+NOT_REDEEMED = bytes(32)
 
 # Hashes of the passes that came with submissions, and nothing that says with which.
 spent = Table(

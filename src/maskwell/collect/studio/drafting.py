@@ -37,7 +37,7 @@ class Trials:
     def add(self, document: object) -> str:
         """Try a survey; gives the id of the trial."""
         survey = read_survey(document)
-        named = replace(survey, title=f"Preview: {survey.title}", opens=None, closes=None)
+        named = replace(survey, title=f"Preview: {survey.title}", opens=None, closes=None, invitations=False)
         trial = Published(new_survey_id(), "", named, datetime.date.min)
         with self._lock:
             self._surveys[trial.id] = trial

@@ -24,6 +24,10 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 RANDOMNESS = "unknown"
 
 
+# Of what is in memory at a time, however many there are.
+_MOST_ROWS, _MOST_BYTES = 1 << 16, 1 << 23
+
+
 class SubmissionError(MaskwellError):
     """Reports that the designs of a survey cannot have produced, or that do not fit its questions."""
 
@@ -47,6 +51,7 @@ class Layout:
         self._widths = [_width(question.design) for question in survey.questions]
         self._flag_bytes = (len(survey.questions) + 7) // 8
         self.width = self._flag_bytes + sum(self._widths)
+        self.rows_at_once = max(1, min(_MOST_ROWS, _MOST_BYTES // self.width))
 
     def pack(self, reports: object) -> bytes:
         """The packed form of ``{"question": report}``; an error says which question is wrong."""

@@ -2,6 +2,9 @@
 
 Submissions come in batches, each of as many as the survey's least batch, in order of arrival. Only whole batches are
 counted and shown: between two looks at a tally lies a batch at least, so what one report adds cannot be read off.
+
+A look counts what is new if that is little, and is answered at once either way: much is counted in the background, in
+steps that are kept, so that a restart goes on where the last step ended.
 """
 
 from __future__ import annotations
@@ -27,8 +30,12 @@ from maskwell.reports import Reports
 from maskwell.reports.joint import side_by_side
 from maskwell.reports.tally import Patterns, Tally
 
-_KEPT_EVERY = 10_000  # submissions, after which what was counted is written down
+_AT_ONCE = 5_000  # submissions that are counted while somebody waits
+_STEP = 20_000  # submissions that the background counts at a time
+_KEPT_EVERY = 10_000  # submissions, after which what was counted is written down; after a twentieth if that is more
 _MOST_REMEMBERED = 1000  # sets of questions; the one that was longest not asked for is read again when it is
+
+Key = tuple[str, tuple[str, ...]]
 
 
 class TooFew(MaskwellError):
@@ -36,6 +43,14 @@ class TooFew(MaskwellError):
 
     def __init__(self, least: int) -> None:
         super().__init__(f"nothing is shown before {least} submissions are there.")
+
+
+class Counting(MaskwellError):
+    """So much is not counted yet that what is counted would mislead."""
+
+    def __init__(self, counted: int, stored: int) -> None:
+        super().__init__(f"{counted:,} of {stored:,} submissions are counted so far; ask again in a few seconds.")
+        self.counted, self.stored = counted, stored
 
 
 @dataclass
@@ -48,51 +63,93 @@ class Counted:
 
 
 class Tallies:
-    """The tallies of all surveys, each brought up to date when it is asked for."""
+    """The tallies of all surveys, each brought up to date when it is asked for, and in between."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._counted: dict[tuple[str, tuple[str, ...]], Counted] = {}
-        self._locks: defaultdict[tuple[str, tuple[str, ...]], threading.Lock] = defaultdict(threading.Lock)
+        self._counted: dict[Key, Counted] = {}
+        self._remembering = threading.Lock()
+        self._counting: defaultdict[Key, threading.Lock] = defaultdict(threading.Lock)
+        self._behind: dict[Key, None] = {}  # what the background is to count, one step of each in turn
+        self._stopped = False
 
     def by_question(self, published: Published) -> dict[str, Tally]:
-        """The tally of each question, over all whole batches."""
-        return self._up_to_date(published, ()).tallies
-
-    def catch_up(self) -> None:
-        """Count what came in to the busy surveys, so that the next look at them finds it done."""
-        for survey in self._service.writer.much_arrived(_KEPT_EVERY):
-            published = self._service.published(survey)
-            if published is not None:
-                self.by_question(published)
+        """The tally of each question, over all whole batches; over nine tenths at least while many are counted."""
+        return self._look(published, ()).tallies
 
     def joint(self, published: Published, names: Sequence[str]) -> Tally:
         """The joint tally of some questions, of those who answered all of them."""
-        (tally,) = self._up_to_date(published, tuple(names)).tallies.values()
+        (tally,) = self._look(published, tuple(names)).tallies.values()
         return tally
 
-    def _up_to_date(self, published: Published, names: tuple[str, ...]) -> Counted:
+    def begin(self) -> None:
+        """See what an earlier process left uncounted."""
+        for survey, received in self._service.database.received().items():
+            if received > _AT_ONCE:
+                self._behind[survey, ()] = None
+
+    def catch_up(self) -> None:
+        """Count what came in to the busy surveys, and what somebody waits for."""
+        for survey in self._service.writer.much_arrived(_AT_ONCE // 2):
+            self._behind[survey, ()] = None
+        while self._behind and not self._stopped:
+            survey, names = next(iter(list(self._behind)))
+            published = self._service.published(survey)
+            done = published is None or self._count(published, names, _STEP)[1]
+            self._behind.pop((survey, names), None)
+            if not done:
+                self._behind[survey, names] = None
+
+    def stop(self) -> None:
+        """End what the background does, after the step that it is at."""
+        self._stopped = True
+
+    def _look(self, published: Published, names: tuple[str, ...]) -> Counted:
         """``names`` are questions to count together; () for each question by itself."""
-        key = (published.id, names)
-        with self._locks[key]:
-            before = self._counted.get(key) or self._restored(published, names)
+        least, whole = published.survey.least_batch, self._service.batches(published)
+        counted = self._so_far(published, names)
+        if counted.batches >= whole:
+            return counted
+        if (whole - counted.batches) * least <= _AT_ONCE:
+            return self._count(published, names, _AT_ONCE)[0]
+        self._behind[published.id, names] = None
+        if 10 * counted.batches < 9 * whole:
+            raise Counting(counted.batches * least, whole * least)
+        return counted
+
+    def _count(self, published: Published, names: tuple[str, ...], most: int) -> tuple[Counted, bool]:
+        """Count the next batches, about so many submissions; says whether all are counted now."""
+        with self._counting[published.id, names]:
+            before = self._so_far(published, names)
             whole = self._service.batches(published)
+            until = min(whole, before.batches + max(1, most // published.survey.least_batch))
+            if until <= before.batches:
+                return before, True
             # A copy: if the database goes away in between, nothing is counted, rather than some of it twice.
             tallies = dict(before.tallies)
-            for page in self._service.database.packed_reports(published.id, before.batches, whole):
+            rows = published.layout.rows_at_once
+            for page in self._service.database.packed_reports(published.id, before.batches, until, rows):
                 columns = published.layout.unpack(page, names or None)
                 for name, reports in _grouped(columns, names).items():
                     tallies[name] = Tally.merge([tallies[name], reports.tally()])
-            counted = Counted(whole, tallies, before.kept)
-            self._remember(key, counted)
+            counted = Counted(until, tallies, before.kept)
+            self._remember((published.id, names), counted)
             self._keep(published, names, counted)
-            return counted
+            return counted, until == whole
 
-    def _remember(self, key: tuple[str, tuple[str, ...]], counted: Counted) -> None:
-        self._counted.pop(key, None)
-        while len(self._counted) >= _MOST_REMEMBERED:
-            self._counted.pop(next(iter(self._counted)), None)
-        self._counted[key] = counted
+    def _so_far(self, published: Published, names: tuple[str, ...]) -> Counted:
+        counted = self._counted.get((published.id, names))
+        if counted is None:
+            counted = self._restored(published, names)
+            self._remember((published.id, names), counted)
+        return counted
+
+    def _remember(self, key: Key, counted: Counted) -> None:
+        with self._remembering:
+            self._counted.pop(key, None)
+            while len(self._counted) >= _MOST_REMEMBERED:
+                self._counted.pop(next(iter(self._counted)))
+            self._counted[key] = counted
 
     def _restored(self, published: Published, names: tuple[str, ...]) -> Counted:
         designs = _designs(published, names)
@@ -103,7 +160,8 @@ class Tallies:
         return Counted(batches, _read(content, designs), batches)
 
     def _keep(self, published: Published, names: tuple[str, ...], counted: Counted) -> None:
-        if (counted.batches - counted.kept) * published.survey.least_batch < _KEPT_EVERY:
+        new = (counted.batches - counted.kept) * published.survey.least_batch
+        if new < _KEPT_EVERY or 20 * (counted.batches - counted.kept) < counted.batches:
             return
         row = {
             "survey": published.id,

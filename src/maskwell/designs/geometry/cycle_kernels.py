@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from maskwell.numerics.compiled import compiled
 from maskwell.sampling.projective_kernels import number_of, times
 
 Array = NDArray[Any]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def by_alpha(q: int, exp: Array, log: Array, polynomial: Array, element: Array) -> None:
     """Multiply an element, as coefficients, by α in place, where ``α^t`` is the polynomial."""
     t = len(polynomial)
@@ -23,7 +23,7 @@ def by_alpha(q: int, exp: Array, log: Array, polynomial: Array, element: Array) 
         element[at] = below ^ term if binary else (below + term) % q
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def power_of_alpha(q: int, exp: Array, log: Array, polynomial: Array, exponent: int) -> Array:
     """α to a power, by squaring."""
     t = len(polynomial)
@@ -43,7 +43,7 @@ def power_of_alpha(q: int, exp: Array, log: Array, polynomial: Array, exponent: 
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def walk(q: int, exp: Array, log: Array, polynomial: Array, points: Array, hyperplanes: Array, zeros: Array) -> None:
     """Fill in the points and hyperplanes in the order of the cycle, and where the recurrence is 0."""
     t = len(polynomial)

@@ -60,6 +60,7 @@ class ProjectiveDesign(BalancedDesign):
 
     @property
     def space(self) -> Space:
+        """The finite space whose points are categories and whose hyperplanes are reports."""
         return Space(self.q, self.t)
 
     @property

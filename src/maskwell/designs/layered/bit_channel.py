@@ -61,9 +61,9 @@ class BitChannel(Channel):
     @cached_property
     def size_chances(self) -> Vector:
         """The chance of a set of each size, whatever the truth."""
-        from scipy.stats import binom
+        from maskwell.numerics.saddle import binomial_chances
 
-        others = binom.pmf(np.arange(-1, self.k + 1), self.k - 1, float(self.other))
+        others = binomial_chances(np.arange(-1, self.k + 1), self.k - 1, float(self.other))
         return np.asarray(float(self.own) * others[:-1] + float(1 - self.own) * others[1:])
 
     # How far a report can shift odds.

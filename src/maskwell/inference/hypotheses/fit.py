@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 from maskwell.errors import EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail, pool
 from maskwell.inference.likelihood.maximum import most_likely
+from maskwell.inference.sample.fit import sampled_fit
+from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.scores import require_reports
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 
 _MOST_ROWS = 100_000
 
 
-def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
+def goodness_of_fit(tally: Tally | Reports, *, sample: Sample | None = None) -> HypothesisTest:
     """Test whether the reports can come from the design, whatever the population is.
 
     With patterns at hand and few enough possible reports, observed counts are compared with those that the best-fitting
@@ -22,7 +25,14 @@ def goodness_of_fit(tally: Tally | Reports) -> HypothesisTest:
     fitted, and m - 1 if rare reports had to be pooled (see ``independence``: the larger number keeps the level).
     Otherwise, for sets of several sizes, the sizes are
     compared with the design's, which do not depend on the population.
+
+    With ``sample`` weighted shares are compared, and the statistic with what strata and clusters make of it (Rao and
+    Scott 1984).
     """
+    if sample is not None:
+        require_reports(tally)
+        assert isinstance(tally, Reports)
+        return sampled_fit(tally, sample, _MOST_ROWS)
     counted = tally.tally(patterns=True) if isinstance(tally, Reports) else tally
     if not isinstance(counted, Tally):
         raise EstimationError(f"goodness_of_fit needs a Tally or Reports; got {type(tally).__name__}.")

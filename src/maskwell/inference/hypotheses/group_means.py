@@ -98,8 +98,8 @@ def _reports(group: LinearEstimate, shares: Vector, n: int, seed: int | None) ->
 
 
 def _normals(n: int, seed: int | None) -> Vector:
-    from scipy.special import ndtri
+    from maskwell.numerics.normal import normal_quantile
 
     words, _ = Source(seed=seed).stream("", n).slots(0, np.zeros(n, np.uint32), 1)
-    normals: Vector = ndtri((words[:n] + 0.5) / 2**32)
+    normals: Vector = normal_quantile((words[:n] + 0.5) / 2**32)
     return normals

@@ -19,13 +19,13 @@ from typing import Any
 
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
-from maskwell.inference.domains import grouped
 from maskwell.inference.draws import seed_of
 from maskwell.inference.hypotheses import group_likelihoods, group_means
 from maskwell.inference.hypotheses.group_scores import Comparison
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.monte_carlo import MOST, upper_tail
 from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
+from maskwell.inference.sample.groups import grouped
 from maskwell.inference.sample.hypotheses import sampled_homogeneity
 from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports

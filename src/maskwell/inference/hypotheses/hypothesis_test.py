@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.base import Vector
+from maskwell.numerics import chi_square
 from maskwell.plain_text import visible_lines
 from maskwell.results.numbers import figure
 from maskwell.results.result import Result
@@ -81,9 +82,7 @@ class HypothesisTest(Result):
 
 def chi_square_tail(statistic: float, df: float) -> float:
     """The chance that a chi-square variable exceeds the statistic."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, max(statistic, 0.0)))
+    return chi_square.chi_square_tail(df, max(statistic, 0.0))
 
 
 def pool(expected: Vector, least: float = LEAST_EXPECTED) -> NDArray[np.int64]:

@@ -176,12 +176,12 @@ def poisson_deviance(expected: Matrix) -> Matrix:
 
 @cache
 def _deviance_table() -> tuple[Vector, Vector]:
-    from scipy.special import gammaln
+    from maskwell.numerics.saddle import log_gamma
 
     grid = np.append(0.0, np.geomspace(1e-3, _LARGE_COUNT, 600))
     count = np.arange(200.0)
     log_mean = np.log(grid[1:, None])
-    chance = np.exp(count * log_mean - grid[1:, None] - gammaln(count + 1))
+    chance = np.exp(count * log_mean - grid[1:, None] - log_gamma(count + 1))
     # E[X g(X)] = e E[g(X + 1)].
     means = 2 * grid[1:] * (chance * (np.log(count + 1) - log_mean)).sum(axis=1)
     return grid, np.append(0.0, means)
@@ -274,12 +274,12 @@ def _two_by_two(pairs: Pairs) -> Statistic:
         return float((n * (left @ table @ right - expected) ** 2 / usable).max())
 
     def tail(table: NDArray[np.int64], _: float) -> float:
-        from scipy.stats import hypergeom
+        from maskwell.numerics.beta import hypergeometric_tail
 
         # Few pairs of i and j are as many pairs of i without j: one tail serves both sides.
         both, rows, columns = np.rint(left @ table @ right), first.holders[:, None], second.holders
         few = both < expected
-        sides = hypergeom.sf(np.where(few, rows - both, both) - 1, n, rows, np.where(few, n - columns, columns))
+        sides = hypergeometric_tail(np.where(few, rows - both, both) - 1, n, rows, np.where(few, n - columns, columns))
         return min(1.0, 2 * expected.size * float(np.min(sides)))
 
     return Statistic(statistic, tail, None)

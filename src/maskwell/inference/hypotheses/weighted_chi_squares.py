@@ -40,13 +40,13 @@ def weighted_chi_square_tail(value: float, weights: Vector) -> float:
 
 
 def _saddlepoint(value: float, weights: Vector) -> float:
-    from scipy.special import ndtr
+    from maskwell.numerics.normal import normal_cdf
 
     s = _saddle(value, weights)
     rest = 1 - 2 * s * weights
     w = math.copysign(math.sqrt(max(2 * s * value + float(np.log(rest).sum()), 0.0)), s)
     v = s * math.sqrt(2 * float(((weights / rest) ** 2).sum()))
-    return min(1.0, max(0.0, float(ndtr(-(w + math.log(v / w) / w)))))
+    return min(1.0, max(0.0, float(normal_cdf(-(w + math.log(v / w) / w)))))
 
 
 def _saddle(value: float, weights: Vector) -> float:

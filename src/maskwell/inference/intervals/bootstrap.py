@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from maskwell.inference.likelihood.information import invert
 from maskwell.inference.likelihood.maximum import most_likely
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.simplex import interior, project
+from maskwell.numerics.roots import root_between
 from maskwell.reports.tally import Tally
 
 _MOST_CELLS = 1 << 16
@@ -131,8 +132,6 @@ class Trials:
 
     def limits(self, trial: Callable[[float], tuple[Vector, Vector]], estimate: float, level: float) -> Vector:
         """The ends of the values that neither tail contradicts; ``trial`` gives a population and its contrast."""
-        from scipy.optimize import brentq
-
         normal_quantile(level)  # refuses a level outside (0, 1)
         tail = (1 - level) / 2
 
@@ -145,7 +144,8 @@ class Trials:
                 continue
             # At an estimate of 0 or 1 the reports may contradict every value on this side.
             possible = excess(estimate, side) > 0
-            ends[end] = brentq(excess, estimate, ends[end], args=(side,), xtol=_TOLERANCE) if possible else estimate
+            one_side = partial(excess, side=side)
+            ends[end] = root_between(one_side, estimate, ends[end], _TOLERANCE) if possible else estimate
         return ends
 
 

@@ -17,6 +17,8 @@ import numpy as np
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.numerics import normal
+from maskwell.numerics.beta import beta_quantile
 
 if TYPE_CHECKING:
     from maskwell.inference.estimates import Estimate
@@ -27,13 +29,11 @@ Kind = Literal["wilson", "wald", "clopper-pearson"]
 
 def normal_quantile(level: float) -> float:
     """z such that a standard normal falls within ±z with probability ``level``."""
-    from scipy.special import ndtri
-
     if not 0 < level < 1:
         raise EstimationError(
             f"level must lie between 0 and 1; got {level}. Use 0.95 for 95 % limits.", parameter="level"
         )
-    return float(ndtri(0.5 + level / 2))
+    return float(normal.normal_quantile(0.5 + level / 2))
 
 
 def limits(estimate: LinearEstimate, level: float, kind: str, simultaneous: bool) -> Matrix:
@@ -58,16 +58,22 @@ def wald(estimate: Estimate, level: float) -> Matrix:
 
 def _wilson(estimate: LinearEstimate, level: float) -> Matrix:
     p = estimate.proportions
+    intercept, slope, worth = variance_lines(estimate)
+    t = normal_quantile(level) ** 2 / worth
+    centre = p + t * slope / 2
+    root = np.sqrt(np.maximum(centre**2 - (1 + t) * (p**2 - t * intercept), 0.0))
+    return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
+
+
+def variance_lines(estimate: LinearEstimate) -> tuple[Vector, Vector, Vector]:
+    """The variance of each entry, were its share p: ``(intercept + slope p - p^2) / worth``."""
+    p = estimate.proportions
     intercept, slope = estimate.scores.variance_lines(p)
     # How many unweighted reports would give the variance that was found; n itself if there are no weights.
     found = estimate.variances
     model = intercept + slope * p - p**2
     known = (estimate.tally.squares is not None) & (found > 0) & (model > 0)
-    worth = np.where(known, model / np.where(known, found, 1), estimate.effective_n)
-    t = normal_quantile(level) ** 2 / worth
-    centre = p + t * slope / 2
-    root = np.sqrt(np.maximum(centre**2 - (1 + t) * (p**2 - t * intercept), 0.0))
-    return np.stack([(centre - root) / (1 + t), (centre + root) / (1 + t)], axis=1)
+    return intercept, slope, np.where(known, model / np.where(known, found, 1), estimate.effective_n)
 
 
 def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
@@ -94,10 +100,8 @@ def _clopper_pearson(estimate: LinearEstimate, level: float) -> Matrix:
 
 
 def _from_counts(count: Vector, n: int, given: Vector, other: Vector, level: float) -> Matrix:
-    from scipy.special import betaincinv
-
     tail = (1 - level) / 2
-    low = np.where(count > 0, betaincinv(np.maximum(count, 1), n - count + 1, tail), 0.0)
-    high = np.where(count < n, betaincinv(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
+    low = np.where(count > 0, beta_quantile(np.maximum(count, 1), n - count + 1, tail), 0.0)
+    high = np.where(count < n, beta_quantile(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
     ends = np.stack([(low - other) / (given - other), (high - other) / (given - other)], axis=1)
     return np.sort(ends, axis=1)

@@ -18,6 +18,7 @@ from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.likelihood.kernels import chances
 from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import Rows, mixed
+from maskwell.numerics.roots import root_between
 
 if TYPE_CHECKING:
     from maskwell.inference.likelihood.estimate import LikelihoodEstimate
@@ -29,7 +30,7 @@ _SHARE_TOLERANCE = 1e-9
 
 def profile_limits(estimate: LikelihoodEstimate, level: float) -> Matrix:
     """Lower and upper limits by category."""
-    sample, errors = estimate.sample, estimate.standard_errors
+    sample, errors = estimate.distinct, estimate.standard_errors
     quantile = normal_quantile(level)
     limits = np.empty((estimate.design.k, 2))
     for j in range(estimate.design.k):
@@ -75,8 +76,6 @@ class Profile:
 
     def limit(self, upper: bool, quantile: float, error: float) -> float:
         """The share beyond the estimate at which the root reaches ``quantile``, or the end of [0, 1]."""
-        from scipy.optimize import brentq
-
         end = 1.0 if upper else 0.0
         if self._share == end:
             return end
@@ -87,4 +86,4 @@ class Profile:
                 return end
             near, step = far, 2 * step
             far = min(self._share + step, end) if upper else max(self._share - step, end)
-        return float(brentq(lambda share: self.signed_root(share) - quantile, near, far, xtol=_SHARE_TOLERANCE))
+        return root_between(lambda share: self.signed_root(share) - quantile, near, far, _SHARE_TOLERANCE)

@@ -19,7 +19,7 @@ import numpy as np
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference.estimates import Contrast, ContrastScores, Estimate, contrast_vector
+from maskwell.inference.estimates import Estimate
 from maskwell.inference.intervals.bootstrap import bootstrap_limits
 from maskwell.inference.intervals.closed_form import level_of_each, wald
 from maskwell.inference.intervals.profile import profile_limits
@@ -44,12 +44,12 @@ _LARGE_TABLE = 300
 
 def estimate_likelihood(tally: Tally, method: str) -> LikelihoodEstimate:
     """The maximum likelihood or the one-step estimate of a tally that keeps its distinct reports."""
-    sample = Sample.of(tally)
-    start = safe_start(tally, sample.rows)
+    distinct = Distinct.of(tally)
+    start = safe_start(tally, distinct.rows)
     kind = JointLikelihoodEstimate if tally.design.variables else LikelihoodEstimate
     if method == "one-step":
-        return kind(tally, method, one_step(sample.rows, sample.counts, start), start)
-    best = maximise(sample.rows, sample.counts, start)
+        return kind(tally, method, one_step(distinct.rows, distinct.counts, start), start)
+    best = maximise(distinct.rows, distinct.counts, start)
     if best.gap > tolerance(tally.n):
         raise EstimationError(
             Advice(
@@ -63,7 +63,7 @@ def estimate_likelihood(tally: Tally, method: str) -> LikelihoodEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Distinct:
     """Distinct reports with their counts, scaled to sum to n if weighted, and likewise scaled sums of squares."""
 
     rows: Rows
@@ -71,7 +71,7 @@ class Sample:
     squares: Vector | None
 
     @staticmethod
-    def of(tally: Tally) -> Sample:
+    def of(tally: Tally) -> Distinct:
         """The distinct reports of a tally, or an error that says how to keep them."""
         design = tally.design
         packed, counts, squares = _distinct(tally)
@@ -86,7 +86,7 @@ class Sample:
                 )
             )
         scale = tally.n / counts.sum()
-        return Sample(
+        return Distinct(
             rows_of(design, packed[seen]),
             np.ascontiguousarray(counts[seen] * scale),
             None if squares is None else squares[seen] * scale**2,
@@ -152,10 +152,10 @@ class LikelihoodEstimate(Estimate):
     @property
     def log_likelihood(self) -> float:
         """Relative to proportions that are all equal; infinite below 0 where a step made a report impossible."""
-        chance = chances(self.sample.rows, self.proportions)
+        chance = chances(self.distinct.rows, self.proportions)
         if (chance <= 0).any():
             return -math.inf
-        return float(self.sample.counts @ np.log(chance))
+        return float(self.distinct.counts @ np.log(chance))
 
     @property
     def at_zero(self) -> tuple[Any, ...]:
@@ -168,23 +168,23 @@ class LikelihoodEstimate(Estimate):
         return tuple(c for c, open_ in zip(self.design.categories, self._inverse.undetermined, strict=True) if open_)
 
     @cached_property
-    def sample(self) -> Sample:
+    def distinct(self) -> Distinct:
         """The distinct reports."""
-        return Sample.of(self.tally)
+        return Distinct.of(self.tally)
 
     def _products(self, counts: Vector) -> Matrix:
-        chance = chances(self.sample.rows, self.point)
-        products: Matrix = weighted_products(self.sample.rows, counts / chance**2, np.arange(self.design.k))
+        chance = chances(self.distinct.rows, self.point)
+        products: Matrix = weighted_products(self.distinct.rows, counts / chance**2, np.arange(self.design.k))
         return products
 
     @cached_property
     def _inverse(self) -> Inverse:
-        return invert(self._products(self.sample.counts))
+        return invert(self._products(self.distinct.counts))
 
     @cached_property
     def _middle(self) -> Matrix | None:
         """The variance of the score where weights make it differ from the information."""
-        return None if self.sample.squares is None else self._products(self.sample.squares)
+        return None if self.distinct.squares is None else self._products(self.distinct.squares)
 
     @cached_property
     def _spread(self) -> Matrix:
@@ -215,11 +215,9 @@ class LikelihoodEstimate(Estimate):
             )
         return self._spread
 
-    def contrast(self, scores: ContrastScores) -> Contrast:
-        """A weighted sum of proportions, with an infinite standard error if the reports do not determine it."""
-        vector = contrast_vector(self.design, scores)
-        variance = self._inverse.variance(vector, self._middle)
-        return Contrast(float(vector @ self.proportions), math.sqrt(max(variance, 0.0)))
+    def contrast_variance(self, weights: Vector) -> float:
+        """The variance of a weighted sum of proportions: infinite if the reports do not determine it."""
+        return self._inverse.variance(weights, self._middle)
 
     def interval(
         self,
@@ -255,20 +253,28 @@ class LikelihoodEstimate(Estimate):
         return profile_limits(self, level)
 
     def remarks(self) -> list[str]:
-        lines: list[str] = [Advice(*self._certificate(), f"; covariance from the {self.cov_type}")]
+        lines: list[str] = [Advice(*self._certificate(), f"; covariance {self._covariance_words}")]
         if self.at_zero:
             outside = " or below" if self.method == "one-step" else ""
             lines.append(
                 Advice(
                     f"estimated at 0{outside}: {shown(self.at_zero)}; standard errors and Wald limits do not hold "
                     "there: use ",
-                    _PROFILE,
-                    " of the likelihood estimate",
+                    *self._holds_at_zero,
                 )
             )
         if self.undetermined:
             lines.append(f"not determined by these reports (one maximum of many): {shown(self.undetermined)}")
         return lines
+
+    @property
+    def _covariance_words(self) -> str:
+        return f"from the {self.cov_type}"
+
+    @property
+    def _holds_at_zero(self) -> tuple[str | Setting, ...]:
+        """Whose limits hold where a proportion is estimated as 0."""
+        return _PROFILE, " of the likelihood estimate"
 
     def _certificate(self) -> tuple[str | Setting, ...]:
         if math.isinf(self.gap):

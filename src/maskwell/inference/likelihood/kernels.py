@@ -7,11 +7,13 @@ contend with its threads. ``report_rows`` says what the rows are, ``maximum`` wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 if TYPE_CHECKING:
     from maskwell.inference.likelihood.report_rows import Rows
@@ -27,7 +29,7 @@ _MOST_ADMITTED = 64
 _ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def chances(rows: Rows, w: Array) -> Array:
     """``x_a . w`` of every report."""
     if rows.dense.size:
@@ -35,7 +37,7 @@ def chances(rows: Rows, w: Array) -> Array:
     return _packed_chances(rows.planes, rows.base, rows.slope, w)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def weighted_sum(rows: Rows, weights: Array, k: int) -> Array:
     """The sum of ``weights[a] * x_a``."""
     if rows.dense.size:
@@ -43,7 +45,7 @@ def weighted_sum(rows: Rows, weights: Array, k: int) -> Array:
     return _packed_sum(rows.planes, rows.base, rows.slope, weights, k)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def weighted_products(rows: Rows, weights: Array, columns: Array) -> Array:
     """The sum of ``weights[a] * x_a x_a'``, for some categories in rising order."""
     if rows.dense.size:
@@ -56,7 +58,11 @@ def weighted_products(rows: Rows, weights: Array, columns: Array) -> Array:
     return _packed_products(planes, rows.base, rows.slope, weights)[every][:, every]
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+def _dense_chances_at_once(dense: Array, w: Array) -> Array:
+    return np.asarray(w @ dense)
+
+
+@compiled(instead=_dense_chances_at_once, fastmath=_ANY_ORDER)
 def _dense_chances(dense: Array, w: Array) -> Array:
     result = np.zeros(dense.shape[1])
     for j in range(len(w)):
@@ -67,7 +73,11 @@ def _dense_chances(dense: Array, w: Array) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+def _dense_sum_at_once(dense: Array, weights: Array) -> Array:
+    return np.asarray(dense @ weights)
+
+
+@compiled(instead=_dense_sum_at_once, fastmath=_ANY_ORDER)
 def _dense_sum(dense: Array, weights: Array) -> Array:
     result = np.empty(len(dense))
     for j in range(len(dense)):
@@ -78,7 +88,12 @@ def _dense_sum(dense: Array, weights: Array) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+def _dense_products_at_once(dense: Array, weights: Array, columns: Array) -> Array:
+    chosen = dense[columns]
+    return np.asarray((chosen * weights) @ chosen.T)
+
+
+@compiled(instead=_dense_products_at_once, fastmath=_ANY_ORDER)
 def _dense_products(dense: Array, weights: Array, columns: Array) -> Array:
     """Two categories by two at a time, so that each number is loaded half as often."""
     reports, m = len(weights), len(columns)
@@ -111,7 +126,35 @@ def _dense_products(dense: Array, weights: Array, columns: Array) -> Array:
     return result[:m, :m].copy()
 
 
-@njit(nogil=True, cache=True)
+def _unpacked(planes: Array, base: Array, slope: Array) -> Iterator[tuple[slice, Array]]:
+    """The rows in blocks of reports, category by report."""
+    for start in range(0, planes.shape[1], _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield block, base[block] + slope[block] * np.unpackbits(planes[:, block], axis=0, bitorder="little")
+
+
+def _packed_chances_at_once(planes: Array, base: Array, slope: Array, w: Array) -> Array:
+    result = np.empty(planes.shape[1])
+    for block, entries in _unpacked(planes, base, slope):
+        result[block] = w @ entries[: len(w)]
+    return result
+
+
+def _packed_sum_at_once(planes: Array, base: Array, slope: Array, weights: Array, k: int) -> Array:
+    result = np.zeros(k)
+    for block, entries in _unpacked(planes, base, slope):
+        result += entries[:k] @ weights[block]
+    return result
+
+
+def _packed_products_at_once(planes: Array, base: Array, slope: Array, weights: Array) -> Array:
+    result = np.zeros((8 * len(planes), 8 * len(planes)))
+    for block, entries in _unpacked(planes, base, slope):
+        result += (entries * weights[block]) @ entries.T
+    return result
+
+
+@compiled(instead=_packed_chances_at_once)
 def _packed_chances(planes: Array, base: Array, slope: Array, w: Array) -> Array:
     width, reports = planes.shape
     sums = np.zeros((width, 256))  # of the proportions of the categories in a byte, by its value
@@ -131,7 +174,7 @@ def _packed_chances(planes: Array, base: Array, slope: Array, w: Array) -> Array
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled(instead=_packed_sum_at_once)
 def _packed_sum(planes: Array, base: Array, slope: Array, weights: Array, k: int) -> Array:
     width, reports = planes.shape
     by_value = np.zeros((width, 256))
@@ -145,7 +188,7 @@ def _packed_sum(planes: Array, base: Array, slope: Array, weights: Array, k: int
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _by_category(by_value: Array) -> Array:
     """From sums by byte value, the sums over the values that have each bit set."""
     result = np.zeros(8 * len(by_value))
@@ -156,7 +199,7 @@ def _by_category(by_value: Array) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _picked(planes: Array, columns: Array) -> Array:
     """Byte planes that hold these categories only."""
     result = np.zeros(((len(columns) + 7) >> 3, planes.shape[1]), np.uint8)
@@ -168,7 +211,7 @@ def _picked(planes: Array, columns: Array) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled(instead=_packed_products_at_once)
 def _packed_products(planes: Array, base: Array, slope: Array, weights: Array) -> Array:
     """(base + slope bits)(base + slope bits)', summed: a constant, a sum of bits, and products of bits."""
     width = len(planes)
@@ -194,7 +237,7 @@ def _packed_products(planes: Array, base: Array, slope: Array, weights: Array) -
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _add_block(table: Array, result: Array, row: int, col: int) -> None:
     """Sums over pairs of byte values that have bit i and bit j set; ``table`` is used up."""
     for i in range(7, -1, -1):
@@ -210,7 +253,7 @@ def _add_block(table: Array, result: Array, row: int, col: int) -> None:
                     result[row + i, col + j] += held[other]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def certificate(rows: Rows, share: Array, chance: Array, k: int, without: int) -> Any:
     """``g_j / n`` and the logarithm of its largest entry; ``share`` are counts over n."""
     pull = weighted_sum(rows, share / chance, k)
@@ -219,7 +262,7 @@ def certificate(rows: Rows, share: Array, chance: Array, k: int, without: int) -
     return pull, np.log(pull.max())
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def climb(rows: Rows, counts: Array, start: Array, least: float, each: float, without: int, most: int) -> Any:
     """Second-order turns until the gap is at most ``least`` or ``each`` times n: proportions, gap, turns."""
     k, n = len(start), counts.sum()
@@ -255,7 +298,7 @@ def climb(rows: Rows, counts: Array, start: Array, least: float, each: float, wi
         w /= w.sum()
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _candidates(w: Array, pull: Array) -> Array:
     """The categories that a turn may change: those above zero, and of those at zero the ones that pull most.
 
@@ -272,7 +315,7 @@ def _candidates(w: Array, pull: Array) -> Array:
         cut = 0.5 * (cut + top)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _minimise_model(H: Array, b: Array, start: Array, goal: float) -> Array:
     """Minimise ``y'Hy/2 - b'y`` over y >= 0 by projected Newton steps (Bertsekas 1982), never going up from start."""
     m = len(b)
@@ -316,7 +359,11 @@ def _minimise_model(H: Array, b: Array, start: Array, goal: float) -> Array:
     return y
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+def _times_at_once(H: Array, y: Array) -> Array:
+    return np.asarray(H @ y)
+
+
+@compiled(instead=_times_at_once, fastmath=_ANY_ORDER)
 def _times(H: Array, y: Array) -> Array:
     result = np.empty(len(y))
     for i in range(len(y)):
@@ -327,7 +374,7 @@ def _times(H: Array, y: Array) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True, fastmath=_ANY_ORDER)
+@compiled(fastmath=_ANY_ORDER)
 def _solve(H: Array, chosen: Array, b: Array) -> Array:
     """``H x = b`` over some rows and columns, by Cholesky; what rounding leaves undetermined stays at zero."""
     m = len(chosen)
@@ -355,7 +402,7 @@ def _solve(H: Array, chosen: Array, b: Array) -> Array:
     return x
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _search(chance: Array, change: Array, share: Array, more: float, at_start: float) -> float:
     """How far to go along ``change``: all the way, or to where the slope has fallen to a half or less, not below 0.
 

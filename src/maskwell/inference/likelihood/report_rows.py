@@ -62,6 +62,14 @@ def _set_rows(design: Design, packed: Packed) -> Rows:
     return Rows(np.zeros((0, 0)), planes, other[sizes], (member - other)[sizes])
 
 
+def chosen(rows: Rows, which: NDArray[np.bool_]) -> Rows:
+    """The rows of some of the reports."""
+    if rows.dense.size:
+        return rows._replace(dense=np.ascontiguousarray(rows.dense[:, which]))
+    planes = np.ascontiguousarray(rows.planes[:, which])
+    return rows._replace(planes=planes, base=rows.base[which], slope=rows.slope[which])
+
+
 def column(rows: Rows, j: int) -> Array:
     """The j-th entry of every row."""
     if rows.dense.size:

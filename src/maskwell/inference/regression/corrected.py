@@ -29,13 +29,10 @@ class Corrected:
     weights: Vector
 
     def evaluate(self, theta: Vector, *, scores: bool = False) -> Evaluation:
-        """The sum of the scores and their negative Jacobian; there is no likelihood, so the value is 0.
-
-        ``complete`` is the corrected outer product of the scores: what their spread would be if the truth were seen.
-        """
+        """The sum of the scores and their negative Jacobian; there is no likelihood, so the value is 0."""
         maps = self.family.maps(self.frame.matrices.shape[2])
         q = maps[0].shape[1]
-        gradient, hessian, outer = np.zeros(q), np.zeros((q, q)), np.zeros((q, q))
+        gradient, hessian = np.zeros(q), np.zeros((q, q))
         kept = np.empty((self.frame.n, q)) if scores else None
         for part in self._parts():
             w = self.weights[part]
@@ -46,17 +43,30 @@ class Corrected:
                 weight = self.frame.predictors.scores[part, c]
                 score += pulled(x, maps, moments.gradient) * weight[:, None]
                 hessian += gathered(x, maps, moments.curvature, w * weight)
-                outer += gathered(x, maps, moments.outer, w**2 * weight)
             gradient += w @ score
             if kept is not None:
                 kept[part] = score
-        return Evaluation(0.0, gradient, hessian, outer, kept)
+        return Evaluation(0.0, gradient, hessian, kept)
+
+    def complete(self, theta: Vector) -> Matrix:
+        """The corrected outer product of the scores: what their spread would be if the truth were seen."""
+        maps = self.family.maps(self.frame.matrices.shape[2])
+        outer = np.zeros((len(theta), len(theta)))
+        for part in self._parts():
+            for c in range(len(self.frame.predictors)):
+                x = self.frame.matrices[c, part]
+                moments = self._moments(linear_predictors(x, maps, theta), part)
+                outer += gathered(
+                    x, maps, moments.outer, self.weights[part] ** 2 * self.frame.predictors.scores[part, c]
+                )
+        return outer
 
     def _moments(self, eta: Matrix, part: slice) -> Moments:
         outcome = self.frame.outcome
         values = None if outcome.values is None else outcome.values[part]
         weights = np.ones((len(eta), 1)) if outcome.scores is None else outcome.scores[part]
-        return self.family.corrected_outlook(eta, values).moments(weights)
+        with np.errstate(all="ignore"):  # what is not possible shows in the sums
+            return self.family.corrected_outlook(eta, values).moments(weights)
 
     def _parts(self) -> Iterator[slice]:
         for first in range(0, self.frame.n, _RECORDS_AT_ONCE):

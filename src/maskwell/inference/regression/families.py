@@ -41,6 +41,11 @@ class Outlook(ABC):
     def moments(self, weights: Matrix) -> Moments:
         """The weighted sums of derivatives of the log chances, with one weight per record and outcome."""
 
+    def observed(self, posterior: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+        """Gradient and negative Hessian of the log chance of a report, with the posterior chances that it leaves."""
+        gradient, curvature, outer = self.moments(posterior)
+        return gradient, curvature - outer + gradient[:, :, None] * gradient[:, None, :]
+
 
 @dataclass(frozen=True)
 class Family(ABC):
@@ -186,6 +191,16 @@ class _MultinomialOutlook(Outlook):
         outer = _diagonals(w) - crossed - crossed.transpose(0, 2, 1) + total[:, :, None] * p[:, :, None] * p[:, None, :]
         return Moments(gradient, total[:, :, None] * spread, outer)
 
+    def observed(self, posterior: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+        """The spread of the prior chances less that of the posterior ones: few passes over the records."""
+        p, t = np.exp(self.log_chances[:, 1:]), posterior[:, 1:]
+        spread = t[:, :, None] * t[:, None, :]
+        spread -= p[:, :, None] * p[:, None, :]
+        gradient = t - p
+        each = np.arange(p.shape[1])
+        spread[:, each, each] -= gradient
+        return gradient, spread
+
 
 @dataclass(frozen=True)
 class Multinomial(Family):
@@ -206,6 +221,8 @@ class Multinomial(Family):
         return blocks
 
     def outlook(self, eta: Matrix, outcome: Vector | None) -> Outlook:
+        from maskwell.inference.regression.kernels import log_softmax
+
         return _MultinomialOutlook(log_softmax(eta))
 
     def start(self, p: int, shares: Vector) -> Vector:
@@ -218,7 +235,7 @@ class Multinomial(Family):
         return [f"{category}: {term}" for category in categories[1:] for term in terms]
 
     def mean(self, eta: Matrix) -> Matrix:
-        return np.exp(log_softmax(eta))
+        return np.exp(self.outlook(eta, None).log_chances)
 
 
 @dataclass(frozen=True)
@@ -264,9 +281,9 @@ class Cumulative(Family):
         return maps
 
     def outlook(self, eta: Matrix, outcome: Vector | None) -> Outlook:
-        from scipy.special import expit
+        from maskwell.numerics.normal import logistic
 
-        below, above = expit(eta), expit(-eta)
+        below, above = logistic(eta), logistic(-eta)
         density = below * above
         n = len(eta)
         lower = np.column_stack([np.zeros(n), below, np.ones(n)])
@@ -347,14 +364,6 @@ class Normal(Family):
         return eta[:, :1]
 
 
-def log_softmax(eta: Matrix) -> Matrix:
-    """Log chances of all categories from the log odds of all but the first against it."""
-    whole = np.concatenate([np.zeros((len(eta), 1)), eta], axis=1)
-    whole -= whole.max(axis=1, keepdims=True)
-    logs: Matrix = whole - np.log(np.exp(whole).sum(axis=1, keepdims=True))
-    return logs
-
-
 def _diagonals(values: Matrix) -> NDArray[np.float64]:
     n, d = values.shape
     wide = np.zeros((n, d, d))
@@ -363,22 +372,22 @@ def _diagonals(values: Matrix) -> NDArray[np.float64]:
 
 
 def _logit() -> Link:
-    from scipy.special import expit, log_expit
+    from maskwell.numerics.normal import log_logistic, logistic
 
     def slopes(eta: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        p = expit(eta)
+        p = logistic(eta)
         spread = -p * (1 - p)
         return 1 - p, spread, -p, spread
 
-    return Link(expit, log_expit, lambda eta: log_expit(-eta), slopes, lambda p: float(np.log(p / (1 - p))))
+    return Link(logistic, log_logistic, lambda eta: log_logistic(-eta), slopes, lambda p: float(np.log(p / (1 - p))))
 
 
 def _probit() -> Link:
-    from scipy.special import log_ndtr, ndtr, ndtri
+    from maskwell.numerics.normal import log_normal_cdf, normal_cdf, normal_quantile
 
     def tail(eta: Vector) -> tuple[Vector, Vector]:
         """Derivatives of the logarithm of the normal distribution function."""
-        ratio = np.exp(-0.5 * eta**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(eta))
+        ratio = np.exp(-0.5 * eta**2 - 0.5 * np.log(2 * np.pi) - log_normal_cdf(eta))
         return ratio, -ratio * (eta + ratio)
 
     def slopes(eta: Vector) -> tuple[Vector, Vector, Vector, Vector]:
@@ -386,7 +395,10 @@ def _probit() -> Link:
         a_no, b_no = tail(-eta)
         return a_yes, b_yes, -a_no, b_no
 
-    return Link(ndtr, log_ndtr, lambda eta: log_ndtr(-eta), slopes, lambda p: float(ndtri(p)))
+    def start(p: float) -> float:
+        return float(normal_quantile(p))
+
+    return Link(normal_cdf, log_normal_cdf, lambda eta: log_normal_cdf(-eta), slopes, start)
 
 
 def _cloglog() -> Link:

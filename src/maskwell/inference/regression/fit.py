@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.corrected import Corrected
+from maskwell.inference.regression.covariance import CovarianceType, covariance_of, inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES, Family, family_of
-from maskwell.inference.regression.likelihood import Evaluation, Likelihood
+from maskwell.inference.regression.identified import refuse_collinear, refuse_weak, without_finite_estimate
+from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
-from maskwell.inference.regression.newton import Solution, maximise, solve
+from maskwell.inference.regression.newton import maximise, solve
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.sample import Sample
 
 Method = Literal["likelihood", "corrected"]
-CovarianceType = Literal["observed", "opg", "robust"]
 
 
 def regress(
@@ -86,15 +88,20 @@ def fitted(
     """The fitted model of a frame."""
     names = family.parameter_names(frame.terms, frame.outcome.categories)
     likelihood = Likelihood(frame, family, weights)
+    refuse_collinear(likelihood, names)
     if method == "likelihood":
         solution = maximise(likelihood, names)
         at = solution.at if cov_type == "observed" else likelihood.evaluate(solution.theta, scores=True)
+        unmasked = inverse(solution.complete)
     else:
         _require_scores(frame)
-        corrected = Corrected(frame, family, weights)
-        solution = solve(corrected, likelihood.start()[: likelihood.outcome_size], names)
-        at = corrected.evaluate(solution.theta, scores=True)
-    covariance = _covariance(at, weights, cov_type) if sample is None else _in_sample(at, frame, weights, sample)
+        solution = solve(Corrected(frame, family, weights), likelihood.start()[: likelihood.outcome_size], names)
+        at = solution.at
+        if (endless := without_finite_estimate(likelihood, at.information, names)) is not None:
+            raise EstimationError(endless)
+        unmasked = sandwich(at.information, solution.complete)
+    covariance = covariance_of(at, frame, weights, cov_type, sample)
+    refuse_weak(covariance[: likelihood.outcome_size, : likelihood.outcome_size], likelihood, names)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
         formula=formula,
@@ -103,12 +110,13 @@ def fitted(
         names=tuple(names[:shown]),
         estimates=solution.theta[:shown],
         covariance=covariance[:shown, :shown],
-        open_covariance=_open_covariance(at, method)[:shown, :shown],
+        open_covariance=unmasked[:shown, :shown],
         family=family,
         frame=frame,
         weights=weights,
+        sample=sample,
         degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
-        solution=Solution(solution.theta, at, solution.decrement, solution.iterations),
+        solution=replace(solution, at=at),
     )
 
 
@@ -124,53 +132,6 @@ def _covariance_type(asked: CovarianceType | None, method: Method, sample: Sampl
             f"cov_type {asked!r} needs a likelihood; corrected scores have cov_type='robust'.", parameter="cov_type"
         )
     return asked
-
-
-def _covariance(at: Evaluation, weights: Vector, cov_type: CovarianceType) -> Matrix:
-    inverse = _inverse(at.information)
-    if cov_type == "observed":
-        return inverse
-    assert at.scores is not None
-    weighted = at.scores * weights[:, None]
-    outer = weighted.T @ weighted
-    if cov_type == "opg":
-        return _inverse(outer)
-    sandwich: Matrix = inverse @ outer @ inverse.T
-    return sandwich
-
-
-def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sample) -> Matrix:
-    """The sandwich with the variance of the total score over samples like this one."""
-    assert at.scores is not None
-    inverse = _inverse(at.information)
-    scores = np.zeros((len(frame.kept), at.scores.shape[1]))
-    scores[frame.kept] = at.scores
-    scale = weights.sum() / float(sample.weights[frame.kept].sum())
-    if sample.replicates is not None:
-        again = scale * (sample.replicates.weights.T @ scores)
-        rows = np.sqrt(sample.replicates.factors)[:, None] * again
-        outer = rows.T @ rows
-    else:
-        rows, lacking = sample.spread(scale * scores)
-        outer = rows.T @ rows
-        # What a population correction took away is given back: masks, and the model itself, vary all the same.
-        weighted = scores * (scale * sample.weights)[:, None]
-        outer += (weighted * lacking[:, None]).T @ weighted
-    sandwich: Matrix = inverse @ outer @ inverse.T
-    return sandwich
-
-
-def _inverse(matrix: Matrix) -> Matrix:
-    return np.asarray(np.linalg.inv(matrix), np.float64)
-
-
-def _open_covariance(at: Evaluation, method: Method) -> Matrix:
-    """What the covariance would be if the truth had been seen, as far as these reports tell."""
-    if method == "likelihood":
-        return _inverse(at.complete)
-    inverse = _inverse(at.information)
-    corrected: Matrix = inverse @ at.complete @ inverse.T
-    return corrected
 
 
 def _require_scores(frame: ModelFrame) -> None:

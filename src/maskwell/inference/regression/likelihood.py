@@ -9,9 +9,11 @@ information less the posterior covariance of the complete-data score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,11 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.regression.families import Family, Multinomial, Outlook
 from maskwell.inference.regression.model_frame import ModelFrame
+from maskwell.sampling.threads import worker_count
 
 _CELLS_AT_ONCE = 1 << 18
+_T = TypeVar("_T")
+_Sums = tuple[float, Vector, Matrix]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +35,22 @@ class Evaluation:
     value: float
     gradient: Vector
     information: Matrix
-    complete: Matrix
     scores: Matrix | None = None
     """The score of each record, unweighted, where it was asked for."""
+
+
+class _Joint(NamedTuple):
+    """What some records say at some parameters.
+
+    The logarithm of each report's chance, the posterior chances of the combinations of masked predictors, for each
+    combination the outcomes with their posterior chances, and the log chances of the combinations before the reports.
+    """
+
+    whole: Vector
+    among: Matrix
+    outlooks: list[Outlook]
+    within: list[Matrix]
+    chances: Matrix | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,119 +105,123 @@ class Likelihood:
         among = np.maximum(self.weights @ self.frame.predictors.scores / total, 0.02)
         return np.concatenate([theta, self.nuisance.start(self.frame.background.shape[1], among / among.sum())])
 
+    def part(self, every: int) -> Likelihood:
+        """The likelihood of every so manieth record."""
+        chosen = slice(None, None, every)
+        return Likelihood(self.frame.at(chosen), self.family, self.weights[chosen])
+
     def value(self, theta: Vector) -> float:
         """The log-likelihood; minus infinity where the parameters are not possible."""
-        total = 0.0
-        for part in self._parts():
-            logs = self._joint(theta, part)[0]
-            total += float(self.weights[part] @ _log_sum(logs))
+        total = sum(self._over_parts(lambda part: float(self.weights[part] @ self._joint(theta, part).whole)))
         return total if np.isfinite(total) else -np.inf
 
     def evaluate(self, theta: Vector, *, scores: bool = False) -> Evaluation:
-        """The log-likelihood with its gradient, observed information and average complete-data information."""
-        q = self.size
-        value, gradient = 0.0, np.zeros(q)
-        information, complete = np.zeros((q, q)), np.zeros((q, q))
-        kept = np.empty((self.frame.n, q)) if scores else None
-        for part in self._parts():
-            w = self.weights[part]
-            logs, outlooks, within, chances = self._joint(theta, part)
-            whole = _log_sum(logs)
-            value += float(w @ whole)
-            tau = np.exp(logs - whole[:, None])
-            if len(outlooks) == 1 and kept is None:
-                moments = outlooks[0].moments(within[0])
-                x, g = self.frame.matrices[0, part], moments.gradient
-                for m, u in zip(self.maps, g.T, strict=True):
-                    gradient += m[:-1].T @ ((w * u) @ x) + m[-1] * (w @ u)
-                complete += gathered(x, self.maps, moments.curvature, w)
-                information -= gathered(x, self.maps, moments.outer - g[:, :, None] * g[:, None, :], w)
-                continue
-            pieces = [self._scored(part, c, outlooks[c], within[c], chances) for c in range(len(outlooks))]
-            mean = np.einsum("nc,cnq->nq", tau, np.stack([piece[0] for piece in pieces]))
-            gradient += w @ mean
-            if kept is not None:
-                kept[part] = mean
-            spread = (mean * w[:, None]).T @ mean
-            for c, (score, first, curvature) in enumerate(pieces):
-                weight = w * tau[:, c]
-                complete += self._complete(part, c, curvature, weight, chances)
-                information -= self._within_outcome(part, c, first, weight)
-                information -= (score * weight[:, None]).T @ score
-            information += spread
-        information += complete
-        return Evaluation(value, gradient, _symmetric(information), _symmetric(complete), kept)
+        """The log-likelihood with its gradient and observed information; the score of each record where asked for."""
+        kept = np.empty((self.frame.n, self.size)) if scores else None
+        add = self._seen if self.nuisance is None else self._mixed
+        value, gradient, information = 0.0, np.zeros(self.size), np.zeros((self.size, self.size))
+        for part_value, part_gradient, part_information in self._over_parts(lambda part: add(theta, part, kept)):
+            value += part_value
+            gradient += part_gradient
+            information += part_information
+        return Evaluation(value if np.isfinite(value) else -np.inf, gradient, _symmetric(information), kept)
 
-    # The pieces of a chunk of records.
+    def complete(self, theta: Vector) -> Matrix:
+        """The information if the truth had been seen, averaged over what it may have been."""
+        return _symmetric(np.asarray(sum(self._over_parts(lambda part: self._complete(theta, part)))))
 
-    def _parts(self) -> Iterator[slice]:
+    # Some records at a time.
+
+    def _over_parts(self, function: Callable[[slice], _T]) -> Iterator[_T]:
+        """The results for all records in their order, part by part and in threads: few parts are in memory at once."""
         each = max(256, _CELLS_AT_ONCE // (len(self.frame.predictors) * max(4, self.size)))
-        for first in range(0, self.frame.n, each):
-            yield slice(first, min(first + each, self.frame.n))
+        parts = [slice(first, min(first + each, self.frame.n)) for first in range(0, self.frame.n, each)]
+        with np.errstate(all="ignore"):  # what is not possible shows in the value
+            if len(parts) == 1:
+                yield function(parts[0])
+                return
+            with ThreadPoolExecutor(worker_count(self.frame.n, each)) as pool:
+                yield from pool.map(function, parts)
 
-    def _joint(self, theta: Vector, part: slice) -> tuple[Matrix, list[Outlook], list[Matrix], Matrix | None]:
-        """Log joint chances by combination; for each its outlook and posterior over outcomes; log chances of each."""
+    def _seen(self, theta: Vector, part: slice, kept: Matrix | None) -> _Sums:
+        """Records whose predictors were all seen: derivatives by linear predictor, gathered once."""
+        w, x = self.weights[part], self.frame.matrices[0, part]
+        joint = self._joint(theta, part)
+        slope, curvature = joint.outlooks[0].observed(joint.within[0])
+        gradient = np.zeros(self.size)
+        for m, u in zip(self.maps, slope.T, strict=True):
+            gradient += m[:-1].T @ ((w * u) @ x) + m[-1] * (w @ u)
+        if kept is not None:
+            kept[part] = pulled(x, self.maps, slope)
+        return float(w @ joint.whole), gradient, gathered(x, self.maps, curvature, w)
+
+    def _mixed(self, theta: Vector, part: slice, kept: Matrix | None) -> _Sums:
+        """Records with masked predictors: complete-data scores by combination, averaged by posterior chance."""
+        w, m = self.weights[part], self.outcome_size
+        joint = self._joint(theta, part)
+        mean, information = np.zeros((len(w), self.size)), np.zeros((self.size, self.size))
+        for c, outlook in enumerate(joint.outlooks):
+            x, weight = self.frame.matrices[c, part], w * joint.among[:, c]
+            slope, curvature = outlook.observed(joint.within[c])
+            score = np.empty_like(mean)
+            score[:, :m] = pulled(x, self.maps, slope)
+            score[:, m:] = self._background_scores(part, c, joint.chances)
+            information[:m, :m] += gathered(x, self.maps, curvature, weight)
+            information -= (score * weight[:, None]).T @ score
+            mean += score * joint.among[:, c, None]
+        information += (mean * w[:, None]).T @ mean
+        self._add_background(information, part, joint.chances)
+        if kept is not None:
+            kept[part] = mean
+        return float(w @ joint.whole), w @ mean, information
+
+    def _complete(self, theta: Vector, part: slice) -> Matrix:
+        complete, m = np.zeros((self.size, self.size)), self.outcome_size
+        joint = self._joint(theta, part)
+        for c, outlook in enumerate(joint.outlooks):
+            curvature = outlook.moments(joint.within[c]).curvature
+            weight = self.weights[part] * joint.among[:, c]
+            complete[:m, :m] += gathered(self.frame.matrices[c, part], self.maps, curvature, weight)
+        self._add_background(complete, part, joint.chances)
+        return complete
+
+    def _joint(self, theta: Vector, part: slice) -> _Joint:
+        from maskwell.inference.regression.kernels import posteriors
+
         frame, outcome = self.frame, self.frame.outcome
         values = None if outcome.values is None else outcome.values[part]
-        with np.errstate(divide="ignore"):
-            known = np.zeros((1, 1)) if outcome.rows is None else np.log(outcome.rows[part])
-            logs = np.log(frame.predictors.rows[part])
-        chances = None
-        if self.nuisance is not None:
+        known = np.ones((1, 1)) if outcome.rows is None else outcome.rows[part]
+        outlooks, within, columns = [], [], []
+        with np.errstate(all="ignore"):
+            for x in frame.matrices[:, part]:
+                outlook = self.family.outlook(linear_predictors(x, self.maps, theta[: self.outcome_size]), values)
+                whole, shares = posteriors(known, outlook.log_chances)
+                outlooks.append(outlook)
+                within.append(shares)
+                columns.append(whole)
+            if self.nuisance is None:
+                return _Joint(columns[0], np.ones((len(x), 1)), outlooks, within, None)
             odds = linear_predictors(frame.background[part], self.background_maps, theta[self.outcome_size :])
             chances = self.nuisance.outlook(odds, None).log_chances
-            logs = logs + chances
-        outlooks, within = [], []
-        columns = []
-        for c in range(len(frame.predictors)):
-            eta = linear_predictors(frame.matrices[c, part], self.maps, theta[: self.outcome_size])
-            outlook = self.family.outlook(eta, values)
-            both = known + outlook.log_chances
-            whole = _log_sum(both)
-            with np.errstate(invalid="ignore"):
-                within.append(np.nan_to_num(np.exp(both - whole[:, None])))
-            outlooks.append(outlook)
-            columns.append(whole)
-        return logs + np.column_stack(columns), outlooks, within, chances
+            whole, among = posteriors(frame.predictors.rows[part], chances + np.column_stack(columns))
+        return _Joint(whole, among, outlooks, within, chances)
 
-    def _scored(
-        self, part: slice, c: int, outlook: Outlook, within: Matrix, chances: Matrix | None
-    ) -> tuple[Matrix, NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of the records if c were the truth; the outcome's spread of scores; its complete curvature."""
-        moments = outlook.moments(within)
-        score = pulled(self.frame.matrices[c, part], self.maps, moments.gradient)
-        spread = moments.outer - moments.gradient[:, :, None] * moments.gradient[:, None, :]
-        if chances is None:
-            return score, spread, moments.curvature
+    def _background_scores(self, part: slice, c: int, chances: Matrix | None) -> Matrix:
+        """The scores of the predictors' model if c were the truth."""
+        assert chances is not None
         apart = -np.exp(chances)[:, 1:]
         if c:
             apart[:, c - 1] += 1
-        return (
-            np.concatenate([score, pulled(self.frame.background[part], self.background_maps, apart)], axis=1),
-            spread,
-            moments.curvature,
-        )
+        return pulled(self.frame.background[part], self.background_maps, apart)
 
-    def _within_outcome(self, part: slice, c: int, spread: NDArray[np.float64], weight: Vector) -> Matrix:
-        """What not seeing the outcome takes from the information."""
-        wide = np.zeros((self.size, self.size))
-        m = self.outcome_size
-        wide[:m, :m] = gathered(self.frame.matrices[c, part], self.maps, spread, weight)
-        return wide
-
-    def _complete(
-        self, part: slice, c: int, curvature: NDArray[np.float64], weight: Vector, chances: Matrix | None
-    ) -> Matrix:
-        """The information if the truth were c and had been seen."""
-        wide = np.zeros((self.size, self.size))
-        m = self.outcome_size
-        wide[:m, :m] = gathered(self.frame.matrices[c, part], self.maps, curvature, weight)
-        if chances is not None:
-            p = np.exp(chances)[:, 1:]
-            spread = -p[:, :, None] * p[:, None, :]
-            spread[:, np.arange(p.shape[1]), np.arange(p.shape[1])] += p
-            wide[m:, m:] = gathered(self.frame.background[part], self.background_maps, spread, weight)
-        return wide
+    def _add_background(self, information: Matrix, part: slice, chances: Matrix | None) -> None:
+        """What the predictors' model adds to the complete information, whatever the truth is."""
+        if chances is None:
+            return
+        m, p = self.outcome_size, np.exp(chances)[:, 1:]
+        spread = -p[:, :, None] * p[:, None, :]
+        spread[:, np.arange(p.shape[1]), np.arange(p.shape[1])] += p
+        information[m:, m:] += gathered(self.frame.background[part], self.background_maps, spread, self.weights[part])
 
 
 def linear_predictors(x: Matrix, maps: list[Matrix], theta: Vector) -> Matrix:
@@ -220,25 +242,15 @@ def pulled(x: Matrix, maps: list[Matrix], gradient: Matrix) -> Matrix:
 
 def gathered(x: Matrix, maps: list[Matrix], curvature: NDArray[np.float64], weight: Vector) -> Matrix:
     """``sum_i w_i Z_i' C_i Z_i`` by parameter, where the rows of ``Z_i`` are ``(x_i, 1) M_r``."""
-    p = x.shape[1]
+    from maskwell.inference.regression.kernels import products
+
+    inner = products(x, curvature, weight)
     total = np.zeros((maps[0].shape[1], maps[0].shape[1]))
     for r, left in enumerate(maps):
         for s, right in enumerate(maps[: r + 1]):
-            w = weight * curvature[:, r, s]
-            inner = np.empty((p + 1, p + 1))
-            inner[:p, :p] = (x * w[:, None]).T @ x
-            inner[p, :p] = inner[:p, p] = w @ x
-            inner[p, p] = w.sum()
-            block = left.T @ inner @ right
+            block = left.T @ inner[r, s] @ right
             total += block if r == s else block + block.T
     return total
-
-
-def _log_sum(logs: Matrix) -> Vector:
-    top = logs.max(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        summed: Vector = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-    return np.where(np.isneginf(top), -np.inf, summed)
 
 
 def _symmetric(matrix: Matrix) -> Matrix:

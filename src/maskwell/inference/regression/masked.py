@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -18,6 +18,8 @@ from maskwell.inference.regression.arms import Arms
 from maskwell.reports import Reports
 
 _MOST_COMBINATIONS = 200
+# Which records: by position, by a mark for each, or every so manieth.
+Records = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +37,18 @@ class MaskedVariable:
     missing: NDArray[np.bool_]
     designs: tuple[Design, ...]
     simulated: bool
+    arms: tuple[Any, ...] = ()
+    arm_codes: NDArray[np.int64] | None = None
+    """Which of ``arms`` each record belongs to, where groups were asked by different designs."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def at(self, kept: NDArray[np.bool_]) -> MaskedVariable:
+    def at(self, records: Records) -> MaskedVariable:
         """The same for some of the records."""
-        return MaskedVariable(
-            self.name, self.categories, self.rows[kept], self.scores[kept], self.missing[kept], self.designs,
-            self.simulated,
-        )  # fmt: skip
+        codes = None if self.arm_codes is None else self.arm_codes[records]
+        rows, scores, missing = self.rows[records], self.scores[records], self.missing[records]
+        return replace(self, rows=rows, scores=scores, missing=missing, arm_codes=codes)
 
 
 def masked_variables(masked: Any, wanted: set[str]) -> dict[str, MaskedVariable]:
@@ -110,8 +114,9 @@ def _from_arms(name: str, arms: Arms) -> MaskedVariable:
         rows[here], scores[here], gone[here] = part.rows[:, order], part.scores[:, order], part.missing
     simulated = any("seeded" in reports.randomness for reports in arms.reports)
     return MaskedVariable(
-        name, arms.categories, rows, scores, gone, tuple(reports.design for reports in arms.reports), simulated
-    )
+        name, arms.categories, rows, scores, gone, tuple(reports.design for reports in arms.reports), simulated,
+        arms.names, arms.codes,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +130,10 @@ class Combinations:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def at(self, records: Records) -> Combinations:
+        """The same for some of the records."""
+        return replace(self, rows=self.rows[records], scores=self.scores[records])
 
 
 def combinations(variables: Sequence[MaskedVariable], n: int) -> Combinations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.regression.masked import Combinations, MaskedVariable, combinations, masked_variables
+from maskwell.extras import require
+from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
 from maskwell.tables.frames import column_names, native_columns
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ class Outcome:
     scores: Matrix | None
     values: Vector | None
     masked: MaskedVariable | None
+
+    def at(self, records: Records) -> Outcome:
+        """The same for some of the records."""
+        rows, scores, values = (None if x is None else x[records] for x in (self.rows, self.scores, self.values))
+        masked = None if self.masked is None else self.masked.at(records)
+        return replace(self, rows=rows, scores=scores, values=values, masked=masked)
 
     @property
     def event(self) -> Any:
@@ -58,6 +65,31 @@ class ModelFrame:
         """The number of records in the fit."""
         return int(self.matrices.shape[1])
 
+    def at(self, records: Records) -> ModelFrame:
+        """The same for some of the records."""
+        matrices = self.matrices[:, records]
+        return replace(
+            self,
+            outcome=self.outcome.at(records),
+            matrices=matrices,
+            predictors=self.predictors.at(records),
+            background=self.background[records],
+            kept=np.ones(matrices.shape[1], np.bool_),
+            masked={name: variable.at(records) for name, variable in self.masked.items()},
+            table=self.table.iloc[records].reset_index(drop=True),
+        )
+
+    def with_reports(self, masked: Mapping[str, Any], values: Vector | None = None) -> ModelFrame:
+        """The same records and formula with other reports; ``values`` is the outcome of a normal model."""
+        variables = masked_variables(masked, set(self.masked))
+        outcome = replace(self.outcome, values=values)
+        if self.outcome.masked is not None:
+            variable = variables[self.outcome.name]
+            order = [variable.categories.index(category) for category in self.outcome.categories]
+            outcome = replace(outcome, rows=variable.rows[:, order], scores=variable.scores[:, order], masked=variable)
+        hidden = [variables[name] for name in self.predictors.names]
+        return replace(self, outcome=outcome, predictors=combinations(hidden, self.n), masked=variables)
+
 
 def model_frame(
     formula: str, data: Any, masked: Mapping[str, Any], family: str, event: Any, missing: str
@@ -66,6 +98,8 @@ def model_frame(
     left, right = _parsed(formula)
     names = sorted(str(name) for name in right.required_variables)
     outcome_names = sorted(str(name) for name in left.required_variables)
+    if both := sorted({*names} & {*outcome_names}):
+        raise DataError(f"{both[0]!r} stands on both sides of the formula.", parameter="formula")
     variables = masked_variables(masked, {*names, *outcome_names})
     unused = [name for name in variables if name not in {*names, *outcome_names}]
     if unused or not variables:
@@ -94,16 +128,15 @@ def model_frame(
 
 
 def _parsed(formula: str) -> tuple[Any, Any]:
-    try:
-        from formulaic import Formula
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise EstimationError(
-            "regress needs formulaic for its formulas; install it with: pip install 'maskwell[regression]'"
-        ) from None
+    require("The formulas of regress need", "formulaic")
+    from formulaic import Formula
+    from formulaic.errors import FormulaicError
+
     try:
         parsed = Formula(formula)
-        return parsed.lhs, parsed.rhs
+        left, right = parsed.lhs, parsed.rhs
+        left.required_variables, right.required_variables  # noqa: B018  a formula of several parts has none
+        return left, right
     except (FormulaicError, SyntaxError, AttributeError, TypeError):
         raise DataError(
             f"formula must read like 'outcome ~ first + second'; got {formula!r}.", parameter="formula"
@@ -188,6 +221,11 @@ def _matrices(
         # All labels occur in the frame that fixes how columns are coded.
         turns = [[labels[i] for labels in islice(cycle(among.labels), len(table))] for i in range(len(hidden))]
         spec = right.get_model_matrix(filled(table, hidden, turns), na_action="raise", output="numpy").model_spec
+        if not 0 < len(spec.column_names) <= len(table):
+            raise EstimationError(
+                f"the formula gives {len(spec.column_names):,} columns for {len(table):,} records; there must be some, "
+                "and fewer than records. A text with many different values is rarely meant as a predictor."
+            )
         cells = len(among) * len(table) * len(spec.column_names)
         if cells > _MOST_CELLS:
             raise EstimationError(

@@ -11,14 +11,20 @@ from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.regression.corrected import Corrected
+from maskwell.inference.regression.identified import (
+    LEAST_EIGENVALUE,
+    refuse_unidentified,
+    require_identified,
+    why_no_maximum,
+)
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood
 
 _ITERATIONS = 200
+# Very many records are fitted from where one of these parts leads; fewer parts than that are not worth it.
+_PART, _LEAST_PARTS = 25_000, 4
 _HALVINGS = 40
 # Half the squared length of the remaining step, in standard errors: what is left to gain in log-likelihood.
 _DECREMENT = 1e-10
-_LEAST_EIGENVALUE = 1e-9  # of an information that is scaled to ones on its diagonal
-_FAR = 15.0  # of a coefficient times the spread of its column: chances within 3e-7 of 0 or 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,105 +33,75 @@ class Solution:
 
     theta: Vector
     at: Evaluation
+    complete: Matrix
+    """The information if the truth had been seen; for corrected scores what their outer product would be."""
     decrement: float
     iterations: int
 
 
 def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
     """The maximum of the likelihood by Newton's method; by the complete-data information where that would not climb."""
-    theta = likelihood.start()
+    theta = _start(likelihood, names)
     now = likelihood.evaluate(theta)
     for iteration in range(1, _ITERATIONS + 1):
-        step, newton = _ascent(now)
+        step, newton = _ascent(likelihood, theta, now)
+        if step is None:
+            break
         decrement = float(step @ now.gradient) / 2
         if newton and decrement < _DECREMENT:
-            _require_identified(now.information, theta, likelihood, names)
             # One step more than is needed: near the maximum each step doubles the digits.
-            return Solution(theta + step, likelihood.evaluate(theta + step), decrement, iteration)
-        scale = 1.0
+            theta, now = theta + step, likelihood.evaluate(theta + step)
+            complete = likelihood.complete(theta)
+            require_identified(likelihood, now.information, complete, theta, names)
+            return Solution(theta, now, complete, decrement, iteration)
+        after = likelihood.evaluate(theta + step)
+        # So near the maximum a value no longer tells a step up from a step down.
+        if after.value > now.value or (newton and decrement < 1e-6 and after.value > now.value - 1e-9):
+            theta, now = theta + step, after
+            continue
+        scale = 0.5
         for _ in range(_HALVINGS):
-            value = likelihood.value(theta + scale * step)
-            if value > now.value or (newton and scale == 1.0 and decrement < 1e-6 and value > now.value - 1e-9):
+            if likelihood.value(theta + scale * step) > now.value:
                 break
             scale /= 2
         else:
             break
         theta = theta + scale * step
         now = likelihood.evaluate(theta)
-    raise EstimationError(_why_not(likelihood, theta, now, names))
+    raise EstimationError(why_no_maximum(likelihood, theta, now.information, names))
 
 
-def _ascent(now: Evaluation) -> tuple[Vector, bool]:
-    """A direction that climbs: Newton's where the observed information is positive definite."""
-    for matrix, newton in ((now.information, True), (now.complete, False)):
-        scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-        scaled = matrix / np.outer(scale, scale)
-        try:
-            if newton and np.linalg.eigvalsh(scaled)[0] < _LEAST_EIGENVALUE / 100:
-                continue
-            ridge = 0.0 if newton else 1e-8
-            step = np.linalg.solve(scaled + ridge * np.eye(len(scaled)), now.gradient / scale) / scale
-        except np.linalg.LinAlgError:
-            continue
-        if np.isfinite(step).all():
-            return step, newton
-    raise EstimationError("the model has no information about its parameters; check for columns that never vary.")
+def _start(likelihood: Likelihood, names: Sequence[str]) -> Vector:
+    """Parameters to start from: without any effect, or those that fit a part of very many records."""
+    if likelihood.frame.n < _PART * _LEAST_PARTS:
+        return likelihood.start()
+    try:
+        return maximise(likelihood.part(likelihood.frame.n // _PART), names).theta
+    except EstimationError:  # a part may tell too little; all records decide
+        return likelihood.start()
 
 
-def _require_identified(information: Matrix, theta: Vector, likelihood: Likelihood, names: Sequence[str]) -> None:
-    """An error that names what the data do not tell, rather than a standard error of any size."""
-    if (separated := _separated(likelihood, theta, names)) is not None:
-        raise EstimationError(separated)
-    refuse_unidentified(information, names)
+def _ascent(likelihood: Likelihood, theta: Vector, now: Evaluation) -> tuple[Vector | None, bool]:
+    """A direction that climbs, if there is one: Newton's where the observed information is positive definite."""
+    step = _solved(now.information, now.gradient, least=LEAST_EIGENVALUE / 100)
+    if step is not None:
+        return step, True
+    return _solved(likelihood.complete(theta), now.gradient, ridge=1e-8), False
 
 
-def refuse_unidentified(information: Matrix, names: Sequence[str]) -> None:
-    """An error unless the information, scaled to ones on its diagonal, is clearly positive definite."""
-    diagonal = np.diagonal(information)
-    if (diagonal <= 0).any():
-        at = int(np.argmin(diagonal))
-        raise EstimationError(f"the data tell nothing about {_named(names, at)}; leave it out, or ask more people.")
-    scale = np.sqrt(diagonal)
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    if values[0] < _LEAST_EIGENVALUE:
-        strongest = np.argsort(-np.abs(vectors[:, 0]))[:3]
-        together = ", ".join(_named(names, int(at)) for at in sorted(strongest) if abs(vectors[at, 0]) > 0.05)
-        raise EstimationError(
-            f"the data cannot tell {together} apart: the information is singular (scaled eigenvalue {values[0]:.2g}). "
-            "Leave one of them out."
-        )
-
-
-def _separated(likelihood: Likelihood, theta: Vector, names: Sequence[str]) -> str | None:
-    """Which term predicts the outcome without exception, so that its coefficient has no finite estimate."""
-    if likelihood.family.numeric or likelihood.family.name == "identity":
+def _solved(matrix: Matrix, gradient: Vector, *, least: float = -np.inf, ridge: float = 0.0) -> Vector | None:
+    """The step that an information gives; None where it has none, or a scaled eigenvalue below ``least``."""
+    if not np.isfinite(matrix).all():
         return None
-    x = likelihood.frame.matrices[0]
-    spread = np.append(np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0), 1.0)
-    for m in likelihood.maps:
-        reach = np.abs(m @ np.diag(theta[: likelihood.outcome_size])) * spread[:, None]
-        at = int(np.argmax(reach.max(axis=0)))
-        if reach.max() > _FAR:
-            return (
-                f"{_named(names, at)} has no finite estimate: along it the outcome is predicted without exception "
-                "(separation). Leave it out, or join categories."
-            )
-    return None
-
-
-def _why_not(likelihood: Likelihood, theta: Vector, now: Evaluation, names: Sequence[str]) -> str:
-    """What stands in the way of a maximum."""
-    if (separated := _separated(likelihood, theta, names)) is not None:
-        return separated
-    if likelihood.family.name == "identity":
-        return Advice(
-            "the likelihood grows up to the limit where a chance leaves [0, 1], so the linear model does not fit these "
-            "chances; use family='logit', or ",
-            Setting("method", "corrected"),
-            ", which is least squares.",
-        )
-    refuse_unidentified(now.information, names)
-    return "the likelihood has no clear maximum; the model asks too much of these reports. Leave terms out."
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    scaled = matrix / np.outer(scale, scale)
+    try:
+        if np.linalg.eigvalsh(scaled)[0] < least:
+            return None
+        step = np.linalg.solve(scaled + ridge * np.eye(len(scaled)), gradient / scale) / scale
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(step) if np.isfinite(step).all() else None
 
 
 def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution:
@@ -133,14 +109,15 @@ def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution
     theta = start
     now = corrected.evaluate(theta)
     for iteration in range(1, _ITERATIONS + 1):
-        try:
-            step = np.linalg.solve(now.information, now.gradient)
-        except np.linalg.LinAlgError:
+        step = _solved(now.information, now.gradient)
+        if step is None:
             break
         decrement = abs(float(step @ now.gradient)) / 2
         if decrement < _DECREMENT:
+            theta = theta + step
+            now = corrected.evaluate(theta, scores=True)
             _require_definite(now.information, names)
-            return Solution(theta + step, corrected.evaluate(theta + step), decrement, iteration)
+            return Solution(theta, now, corrected.complete(theta), decrement, iteration)
         length, scale = _length(now), 1.0
         for _ in range(_HALVINGS):
             after = corrected.evaluate(theta + scale * step)
@@ -163,7 +140,8 @@ _INDEFINITE = Advice(
 
 def _length(now: Evaluation) -> float:
     scale = np.sqrt(np.maximum(np.abs(np.diagonal(now.information)), 1e-300))
-    return float(np.linalg.norm(now.gradient / scale))
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(now.gradient / scale))
 
 
 def _require_definite(hessian: Matrix, names: Sequence[str]) -> None:
@@ -171,7 +149,3 @@ def _require_definite(hessian: Matrix, names: Sequence[str]) -> None:
     if (np.linalg.eigvalsh(symmetric) <= 0).any():
         raise EstimationError(_INDEFINITE)
     refuse_unidentified(symmetric, names)
-
-
-def _named(names: Sequence[str], at: int) -> str:
-    return repr(names[at]) if at < len(names) else "the distribution of the masked predictors"

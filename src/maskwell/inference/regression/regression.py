@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
+from maskwell.inference.alternatives import quantile
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
+from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families import Family
-from maskwell.inference.regression.likelihood import Likelihood, linear_predictors
+from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame
-from maskwell.inference.regression.newton import Solution, maximise
+from maskwell.inference.regression.newton import Solution
 from maskwell.inference.regression.summary import summary_lines
-from maskwell.inference.sample.estimates import t_quantile
+from maskwell.inference.sample.sample import Sample
 from maskwell.plain_text import among, visible_lines
 from maskwell.results.result import Result
 from maskwell.tables.frames import native_columns
@@ -35,7 +37,7 @@ class Regression(Result):
 
     formula: str
     method: str
-    cov_type: str
+    cov_type: CovarianceType
     names: tuple[str, ...]
     estimates: Vector
     covariance: Matrix
@@ -43,6 +45,7 @@ class Regression(Result):
     family: Family
     frame: ModelFrame
     weights: Vector
+    sample: Sample | None
     degrees_of_freedom: float
     solution: Solution
 
@@ -79,11 +82,11 @@ class Regression(Result):
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
-        from scipy.special import stdtr
+        from maskwell.numerics.beta import t_cdf
 
         if np.isinf(self.degrees_of_freedom):
             return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
-        return self._series([2 * float(stdtr(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
+        return self._series([2 * float(t_cdf(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""
@@ -99,7 +102,7 @@ class Regression(Result):
 
     def interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper Wald limits of the coefficients."""
-        margin = t_quantile(level, min(self.degrees_of_freedom, 1e9)) * np.sqrt(np.diagonal(self.covariance))
+        margin = quantile(level, self.degrees_of_freedom) * np.sqrt(np.diagonal(self.covariance))
         return np.column_stack([self.estimates - margin, self.estimates + margin])
 
     @property
@@ -159,32 +162,28 @@ class Regression(Result):
 
     def wald_test(self, term: str) -> HypothesisTest:
         """Whether all coefficients of a term are 0, by their covariance."""
+        from maskwell.inference.regression.comparisons import wald
+
         at = self._places(term)
-        part, block = self.estimates[at], self.covariance[np.ix_(at, at)]
-        statistic = float(part @ np.linalg.solve(block, part))
-        if np.isfinite(self.degrees_of_freedom):
-            return _wald_in_sample(term, statistic, len(at), self.degrees_of_freedom)
-        return HypothesisTest(f"Wald test of {term}", statistic, len(at), chi_square_tail(statistic, len(at)))
+        block = self.covariance[np.ix_(at, at)]
+        return wald(f"Wald test of {term}", self.estimates[at], block, self.degrees_of_freedom)
 
     def lr_test(self, term: str) -> HypothesisTest:
         """Whether a term can be left out, by the likelihood ratio of the two fits."""
-        self._require_likelihood("a likelihood ratio")
-        if np.isfinite(self.degrees_of_freedom):
-            raise EstimationError("a weighted likelihood has no ratio test; use wald_test, which knows the sample.")
-        gone = self.frame.slices[self._term(term)]
-        without = np.delete(np.arange(len(self.frame.terms)), gone)
-        if not len(without):
-            raise EstimationError("a model without any term cannot be fitted.")
-        smaller = replace(
-            self.frame,
-            matrices=self.frame.matrices[:, :, without],
-            terms=tuple(self.frame.terms[at] for at in without),
-        )
-        names = self.family.parameter_names(smaller.terms, self.frame.outcome.categories)
-        other = maximise(Likelihood(smaller, self.family, self.weights), names)
-        df = len(self.solution.theta) - len(other.theta)
-        statistic = max(2 * (self.llf - other.at.value), 0.0)
-        return HypothesisTest(f"likelihood ratio test of {term}", statistic, df, chi_square_tail(statistic, df))
+        from maskwell.inference.regression.comparisons import term_ratio
+
+        return term_ratio(self, self._term(term))
+
+    def arms_test(self, variable: str | None = None, *, effects: Literal["level", "all"] = "level") -> HypothesisTest:
+        """Whether the arms of a masked variable agree: whether how people were asked changes what the model finds.
+
+        ``"level"`` gives each arm an intercept of its own, ``"all"`` every coefficient, and tests these together: by
+        the likelihood ratio where the covariance is that of observed information, otherwise by Wald's test with the
+        covariance of the fit. ``variable`` is needed where several have arms.
+        """
+        from maskwell.inference.regression.comparisons import arms_test
+
+        return arms_test(self, variable, effects)
 
     def term_tests(self) -> pd.DataFrame:
         """A Wald test of every term."""
@@ -200,9 +199,9 @@ class Regression(Result):
             index=list(tests),
         )
 
-    def _term(self, term: str) -> str:
-        if term not in self.terms:
-            raise DataError(f"the model has no term {term!r}; {among(term, self.terms)}.", parameter="term")
+    def _term(self, term: Any) -> str:
+        if not isinstance(term, str) or term not in self.terms:
+            raise DataError(f"the model has no term {term!r}; {among(str(term), self.terms)}.", parameter="term")
         return term
 
     def _places(self, term: str) -> list[int]:
@@ -234,10 +233,14 @@ class Regression(Result):
 
     def _matrix(self, data: Any) -> Matrix:
         import pandas as pd
+        from formulaic.errors import FormulaicError
 
         names = sorted(str(name) for name in self.frame.spec.required_variables)
         table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names).items()})
         for name in names:
+            if table[name].isna().any():
+                row = int(np.argmax(table[name].isna()))
+                raise DataError(f"data lack a value, first {name!r} in row {row}; leave such rows out.", "data")
             variable = self.frame.masked.get(name)
             if variable is None:
                 continue
@@ -253,7 +256,7 @@ class Regression(Result):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # labels that the fit did not have
                 return np.asarray(self.frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
-        except (ValueError, KeyError, TypeError, Warning) as error:
+        except (FormulaicError, ValueError, KeyError, TypeError, Warning) as error:
             raise DataError(f"data do not fit the formula ({type(error).__name__}).", parameter="data") from None
 
     def _eta(self, matrix: Matrix) -> Matrix:
@@ -323,16 +326,6 @@ class Regression(Result):
         import pandas as pd
 
         return pd.Series(np.asarray(values, float), index=list(self.names))
-
-
-def _wald_in_sample(term: str, statistic: float, d: int, df: float) -> HypothesisTest:
-    from scipy.special import fdtrc
-
-    below = df - d + 1
-    if below < 1:
-        raise EstimationError(f"{term} has {d} coefficients, too many for {df:g} degrees of freedom of the sample.")
-    p_value = float(fdtrc(d, below, statistic * below / (df * d)))
-    return HypothesisTest(f"Wald test of {term}", statistic, d, p_value, law=f"F with {d} and {below:g} df")
 
 
 def _plain(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Estimates from a complex sample: proportions, totals, groups and ratios, with variances that know the sample."""
+"""Linear estimates from a complex sample: weighted means of scores, with variances that know the sample."""
 
 from __future__ import annotations
 
@@ -11,38 +11,26 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Method
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.inference.estimates import Contrast, ContrastScores, Noise, contrast_vector
+from maskwell.inference import alternatives
+from maskwell.inference.contrasts import fieller
 from maskwell.inference.intervals import closed_form
 from maskwell.inference.joint import JointTable
 from maskwell.inference.linear import LinearEstimate
+from maskwell.inference.sample.from_sample import FromSample
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import Mean, SampledScores
 from maskwell.reports import Reports
 
 
-def t_quantile(level: float, df: float) -> float:
-    """t such that a Student variable falls within ±t with probability ``level``."""
-    from scipy.special import stdtrit
-
-    closed_form.normal_quantile(level)  # refuses a level outside (0, 1)
-    return float(stdtrit(max(df, 1.0), 0.5 + level / 2))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledEstimate(LinearEstimate):
+class SampledEstimate(FromSample, LinearEstimate):
     """A linear estimate whose covariance follows from the sample."""
 
     mean: Mean
 
     @property
     def sample(self) -> Sample:
-        """The sample that the reports came from."""
         return self.mean.of.sample
-
-    @property
-    def degrees_of_freedom(self) -> int:
-        """Of the variances, as the sample has them."""
-        return self.sample.degrees_of_freedom
 
     @cached_property
     def proportions(self) -> Vector:
@@ -60,105 +48,78 @@ class SampledEstimate(LinearEstimate):
         return self.mean.covariance
 
     @property
-    def cov_type(self) -> str:
-        """How the variances were found."""
-        replicates = self.sample.replicates
-        return "linearised over the sample" if replicates is None else f"replicates ({replicates.method})"
-
-    @cached_property
-    def design_effect(self) -> float:
-        """The total variance over that of as many reports from a simple random sample."""
-        p, n = self.proportions, self.n
-        simple = float(self.scores.second_moment_diagonal(p).sum() - p @ p) / n
-        return float(self.variances.sum()) / simple if simple > 0 else np.nan
-
-    @cached_property
-    def effective_n(self) -> float:
-        """How many reports from a simple random sample would be as precise."""
-        return self.n / self.design_effect
+    def simple_variance(self) -> float:
+        p = self.proportions
+        return float(self.scores.second_moment_diagonal(p).sum() - p @ p) / self.n
 
     @property
-    def noise(self) -> Noise:
-        """How much of the uncertainty is the price of privacy; the rest is that of the sample."""
-        whole = float(self.variances.sum())
-        masked = min(max(self.mean.masking_variance, 0.0), whole)
-        return Noise(masked * self.n, (whole - masked) * self.n, float(self.n))
+    def masking_variance(self) -> float:
+        return self.mean.masking_variance
 
-    @property
-    def effective_open_answers(self) -> float:
-        """How many open answers from a simple random sample would be as precise."""
-        whole = float(self.variances.sum())
-        return self.sampling_variance / whole if whole > 0 else np.inf
+    def contrast_variance(self, weights: Vector) -> float:
+        return float(weights @ self.covariance @ weights)
 
     def interval(
         self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False
     ) -> Matrix:
         """Lower and upper limits by category, with the degrees of freedom of the sample."""
-        from scipy.special import ndtr
-
         each = closed_form.level_of_each(level, self.design.k if simultaneous else 1)
-        # The normal level with the same quantile as Student's at the level that was asked for.
-        wider = 2 * float(ndtr(t_quantile(each, self.degrees_of_freedom))) - 1
-        return closed_form.limits(self, min(wider, 1 - 1e-15), method or self.default_interval, False)
-
-    def contrast(self, scores: ContrastScores) -> SampledContrast:
-        """A weighted sum of proportions: scores by label (others count 0) or one per category."""
-        vector = contrast_vector(self.design, scores)
-        variance = float(vector @ self.covariance @ vector)
-        return SampledContrast(float(vector @ self.proportions), max(variance, 0.0) ** 0.5, self.degrees_of_freedom)
-
-    def remarks(self) -> list[str]:
-        return [
-            f"design effect {self.design_effect:.3g}: as precise as {self.effective_n:,.0f} reports, or "
-            f"{self.effective_open_answers:,.0f} open answers, from a simple random sample "
-            f"({self.degrees_of_freedom} degrees of freedom)",
-            *super().remarks(),
-        ]
+        return closed_form.limits(self, self.level_for_normal(each), method or self.default_interval, False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledJointEstimate(JointTable, SampledEstimate):
-    """The same of joint proportions."""
+class SampledJointTable(JointTable, FromSample):
+    """Joint proportions from a sample."""
 
     reports: Reports
+    """All reports of the sample, those outside the domain among them."""
+
+    def part_of(self, name: str) -> Reports:
+        """The reports of one variable, over the same records."""
+        part = self.design.part(name)
+        packed = self.design.codec.split(self.reports.packed)[list(self.design.variables).index(name)]
+        return replace(self.reports, design=part, packed=packed)
+
+    def conditional_interval(
+        self, of: Any, given: Any, level: float = 0.95, *, seed: int | None = None
+    ) -> tuple[float, float]:
+        """Fieller's limits of a conditional proportion, within 0 and 1: they hold where the group is small, too.
+
+        They need no draws, so ``seed`` changes nothing.
+        """
+        both, base = self._share(of, given)
+        p, v = self.proportions, self.covariance
+        t = alternatives.quantile(level, self.degrees_of_freedom)
+        spread = float(both @ v @ both), float(both @ v @ base), float(base @ v @ base)
+        low, high = fieller(float(both @ p), float(base @ p), spread, t)
+        return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledJointEstimate(SampledJointTable, SampledEstimate):
+    """The same of joint proportions, linear."""
 
     def marginal(self, name: str) -> SampledEstimate:
         """The estimate of one variable by itself, over the same records."""
-        part = self.design.part(name)
-        packed = self.design.codec.split(self.reports.packed)[list(self.design.variables).index(name)]
-        alone = replace(self.reports, design=part, packed=packed)
-        return sampled_estimate(
-            alone, self.sample, "moments" if self.method == "moments" else "linear", self.mean.domain
-        )
+        method: Method = "moments" if self.method == "moments" else "linear"
+        return linear_in_sample(self.part_of(name), self.sample, method, self.mean.domain)
 
 
-@dataclass(frozen=True)
-class SampledContrast(Contrast):
-    """A weighted sum with the degrees of freedom of its standard error."""
-
-    degrees_of_freedom: float = np.inf
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Limits by Student's distribution."""
-        margin = t_quantile(level, self.degrees_of_freedom) * self.standard_error
-        return self.value - margin, self.value + margin
-
-
-def sampled_estimate(
+def linear_in_sample(
     reports: Any, sample: Sample, method: Method = "linear", domain: NDArray[np.bool_] | None = None
 ) -> SampledEstimate:
     """The estimate of all records of a sample, or of a domain of them."""
     scores = SampledScores.of(reports, sample, method)
     everyone = np.ones(len(reports), np.bool_)
-    return estimate_of(scores, reports, method, everyone if domain is None else domain)
+    return linear_of_scores(scores, reports, method, everyone if domain is None else domain)
 
 
-def estimate_of(scores: SampledScores, reports: Reports, method: Method, domain: NDArray[np.bool_]) -> SampledEstimate:
+def linear_of_scores(
+    scores: SampledScores, reports: Reports, method: Method, domain: NDArray[np.bool_]
+) -> SampledEstimate:
     """The estimate of a domain from scores that are there already."""
     mean = scores.mean(domain)
-    gone = None if reports.missing is None else reports.missing[domain]
-    chosen = replace(reports, packed=reports.packed[domain], missing=gone)
-    tally = chosen.tally(mean.weights[domain])
+    tally = reports.part(domain).tally(mean.weights[domain])
     if reports.design.variables:
         return SampledJointEstimate(tally, method, scores.scores, mean, reports)
     return SampledEstimate(tally, method, scores.scores, mean)

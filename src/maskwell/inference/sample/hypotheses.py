@@ -8,9 +8,11 @@ the place of ``A``, which is sharper and needs many more clusters than categorie
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
@@ -41,21 +43,41 @@ def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott"
     right = (y.of.values - y.value)[:, :-1] * x.domain[:, None]
     products = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
     residual = weights @ products / total
-    influence = (products - residual) * (x.domain / total)[:, None]
-    spread = _covariance(sample, influence, products)
+    # Its total is tested, which is 0 whatever the size of the population is: products need no centring.
+    # The product of centred scores is unbiased for that of centred truths, whose square is one of the two joint cells.
+    spread = covariance_of_total(sample, products, x.domain, lambda a: _masked_products(x, y, products, a))
     n = int(x.domain.sum())
     plain = np.kron(_simple(x)[:-1, :-1], _simple(y)[:-1, :-1]) / n
-    return _compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
+    return compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
 
 
-def _covariance(sample: Sample, influence: Matrix, values: Matrix) -> Matrix:
+def _masked_products(x: Mean, y: Mean, products: Matrix, weights: Vector) -> Matrix:
+    """What masking adds to the weighted sum over records of products of centred scores of two variables."""
+    joint = (x.of.values * weights[:, None]).T @ y.of.values  # weighted counts of true pairs, without bias
+    one, other = (np.eye(len(side.value))[:, :-1] - side.value[:-1] for side in (x, y))
+    truths = np.einsum("sa,tb->stab", one, other).reshape(*joint.shape, -1)
+    both: Matrix = (products * weights[:, None]).T @ products
+    known: Matrix = np.einsum("st,stc,std->cd", joint, truths, truths)
+    return both - known
+
+
+def covariance_of_total(
+    sample: Sample, values: Matrix, used: NDArray[np.bool_], masked: Callable[[Vector], Matrix]
+) -> Matrix:
+    """The covariance of the weighted total of values that are 0 outside a domain, over the size of the domain.
+
+    ``masked`` gives the sum over records of a weight times the part of the covariance that masking adds.
+    """
+    total = float(np.where(used, sample.weights, 0.0).sum())
     if sample.replicates is not None:
-        weights = sample.replicates.weights
-        again = (weights.T @ values) / weights.sum(axis=0)[:, None]
-        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values / sample.weights.sum())
+        again = sample.replicates.weights.T @ values
+        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values) / total
         return np.asarray(rows.T @ rows)
-    rows, _ = sample.spread(influence)
-    return np.asarray(rows.T @ rows)
+    rows, lacking = sample.spread(values / total)
+    found: Matrix = rows.T @ rows
+    if (lacking * used).any():
+        found = found + masked(np.where(used, lacking * (sample.weights / total) ** 2, 0.0))
+    return found
 
 
 def sampled_homogeneity(
@@ -72,7 +94,7 @@ def sampled_homogeneity(
     one = _simple(pooled)[:-1, :-1]
     sizes = np.array([int(mean.domain.sum()) for mean in means])
     plain = np.kron(np.diag(1 / sizes[:-1]) + 1 / sizes[-1], one)
-    return _compared("homogeneity", off, plain, spread, sample.degrees_of_freedom, method)
+    return compared("homogeneity", off, plain, spread, sample.degrees_of_freedom, method)
 
 
 def _lacking(means: list[Mean]) -> Matrix:
@@ -93,8 +115,9 @@ def _simple(mean: Mean) -> Matrix:
     return found
 
 
-def _compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
-    from scipy.special import fdtrc
+def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, method: str) -> HypothesisTest:
+    """Differences ``off`` with covariance ``spread``, and ``plain`` in a simple random sample, beside zero."""
+    from maskwell.numerics.beta import f_tail
 
     if method not in ("rao-scott", "wald"):
         raise EstimationError(f"method must be rao-scott or wald in a sample; got {method!r}.", parameter="method")
@@ -109,7 +132,7 @@ def _compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, me
         below = df - d + 1
         f = statistic * below / (df * d)
         return HypothesisTest(
-            f"{what} (Wald)", statistic, d, float(fdtrc(d, below, max(f, 0.0))), law=f"F with {d} and {below} df"
+            f"{what} (Wald)", statistic, d, f_tail(d, below, max(f, 0.0)), law=f"F with {d} and {below} df"
         )
     statistic = float(off @ np.linalg.solve(plain, off))
     effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0)
@@ -121,7 +144,7 @@ def _compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, me
         f"{what} (Rao-Scott)",
         statistic,
         nu,
-        float(fdtrc(nu, nu * df, max(f, 0.0))),
+        f_tail(nu, nu * df, max(f, 0.0)),
         mean=float(effects.mean()),
         law=f"F with {nu:.3g} and {nu * df:.4g} df, design effects of {effects.min():.2g} to {effects.max():.2g}",
     )

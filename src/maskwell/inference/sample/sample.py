@@ -131,9 +131,19 @@ class Sample(Result):
         return made
 
     @property
+    def is_census(self) -> bool:
+        """Whether everybody of the population is in the sample, by its finite population correction."""
+        return self.replicates is None and all((stage.fractions == 1).all() for stage in self._stages)
+
+    @property
     def calibrated(self) -> bool:
         """Whether the weights meet known totals."""
         return bool(self._margins)
+
+    @property
+    def variance_kind(self) -> str:
+        """How variances are found."""
+        return "linearised over the sample" if self.replicates is None else f"replicates ({self.replicates.method})"
 
     def spread(self, values: Matrix) -> Spread:
         """How the weighted total of some values varies over samples, by linearisation."""

@@ -26,6 +26,25 @@ def require_reports(given: object) -> None:
         )
 
 
+def require_sample(reports: Reports, sample: Sample) -> None:
+    """An error unless the sample has a record for each report, and all scores fit into memory."""
+    require_reports(reports)
+    if not isinstance(sample, Sample):
+        raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
+    sample.require_length(len(reports), "report")
+    k = reports.design.k
+    if len(reports) * k > _MOST_CELLS:
+        raise EstimationError(
+            f"{len(reports):,} reports on {k:,} categories need {8 * len(reports) * k >> 30} GiB of scores; estimate "
+            "with weights alone (reports.tally(weights)), or for groups of categories."
+        )
+
+
+def present(reports: Reports) -> NDArray[np.bool_]:
+    """Which records have a report."""
+    return np.ones(len(reports), np.bool_) if reports.missing is None else ~reports.missing
+
+
 @dataclass(frozen=True, eq=False)
 class SampledScores:
     """Scores of all records of a sample; zero, and not ``present``, where there is no report."""
@@ -39,21 +58,13 @@ class SampledScores:
     @staticmethod
     def of(reports: Reports, sample: Sample, method: Method) -> SampledScores:
         """The scores of reports, one per record of the sample."""
-        require_reports(reports)
-        if not isinstance(sample, Sample):
-            raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
-        sample.require_length(len(reports), "report")
+        require_sample(reports, sample)
         design = reports.design
-        if len(reports) * design.k > _MOST_CELLS:
-            raise EstimationError(
-                f"{len(reports):,} reports on {design.k:,} categories need {8 * len(reports) * design.k >> 30} GiB of "
-                "scores; estimate with weights alone (reports.tally(weights)), or for groups of categories."
-            )
         scores = design.scores(method)
-        present = np.ones(len(reports), np.bool_) if reports.missing is None else ~reports.missing
+        there = present(reports)
         values = np.zeros((len(reports), design.k))
-        values[present] = scores.rows(reports.packed[present])
-        return SampledScores(sample, design, scores, values, present)
+        values[there] = scores.rows(reports.packed[there])
+        return SampledScores(sample, design, scores, values, there)
 
     def mean(self, domain: NDArray[np.bool_]) -> Mean:
         """The weighted mean of the scores over some of the records."""

@@ -1,4 +1,4 @@
-"""Totals and ratios of a sample: numbers of people by category, and one share over another."""
+"""Totals of a sample: numbers of people by category."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwell.designs.base import Design, Method
+from maskwell.designs.base import Design
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
-from maskwell.inference.estimates import ContrastScores, contrast_vector
-from maskwell.inference.sample.estimates import SampledContrast, t_quantile
+from maskwell.inference import alternatives
+from maskwell.inference.sample.methods import LIKELIHOODS
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import SampledScores, masking
 from maskwell.plain_text import visible_lines
-from maskwell.reports import Reports
 from maskwell.results.numbers import limit
 from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
@@ -42,7 +40,7 @@ class Totals(Result):
 
     def interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper limits by category."""
-        margin = t_quantile(level, min(self.degrees_of_freedom, 1e9)) * self.standard_errors
+        margin = alternatives.quantile(level, self.degrees_of_freedom) * self.standard_errors
         return np.column_stack([self.values - margin, self.values + margin])
 
     def _title(self) -> str:
@@ -103,59 +101,30 @@ class Totals(Result):
         return visible_lines(lines)
 
 
-def sampled_totals(reports: Any, sample: Sample, method: Method = "linear") -> Totals:
+def sampled_totals(
+    reports: Any, sample: Sample, method: Any = "linear", domain: NDArray[np.bool_] | None = None
+) -> Totals:
     """Totals over the population that the weights stand for."""
+    if method in LIKELIHOODS:
+        return _of_likelihood(reports, sample, method, domain)
     scores = SampledScores.of(reports, sample, method)
-    values = scores.sample.weights @ scores.values
+    numbers = scores.values if domain is None else scores.values * domain[:, None]
+    values = sample.weights @ numbers
     if sample.replicates is not None:
-        again = sample.replicates.weights.T @ scores.values
+        again = sample.replicates.weights.T @ numbers
         rows = np.sqrt(sample.replicates.factors)[:, None] * (again - values)
-        return Totals(scores.design, values, rows.T @ rows, _kind(sample), sample.degrees_of_freedom)
-    rows, lacking = sample.spread(scores.values)
+        return Totals(scores.design, values, rows.T @ rows, sample.variance_kind, sample.degrees_of_freedom)
+    rows, lacking = sample.spread(numbers)
     covariance = rows.T @ rows
     if lacking.any():
-        covariance = covariance + masking(scores.scores, (lacking * sample.weights**2) @ scores.values)
-    return Totals(scores.design, values, covariance, _kind(sample), sample.degrees_of_freedom)
+        covariance = covariance + masking(scores.scores, (lacking * sample.weights**2) @ numbers)
+    return Totals(scores.design, values, covariance, sample.variance_kind, sample.degrees_of_freedom)
 
 
-def _kind(sample: Sample) -> str:
-    if sample.replicates is not None:
-        return f"replicates ({sample.replicates.method})"
-    return "linearised over the sample"
+def _of_likelihood(reports: Any, sample: Sample, method: str, domain: NDArray[np.bool_] | None) -> Totals:
+    """The number of people times the shares that are most likely."""
+    from maskwell.inference.sample.likelihood import likelihood_in_sample
 
-
-def ratio(
-    reports: Reports,
-    numerator: ContrastScores,
-    denominator: ContrastScores,
-    *,
-    sample: Sample | None = None,
-    domain: NDArray[np.bool_] | None = None,
-) -> SampledContrast:
-    """One weighted sum of proportions over another, with the standard error of the delta method.
-
-    Without ``sample`` the records are a simple random sample.
-
-    >>> import maskwell as mw
-    >>> reports = mw.designs.direct(["a", "b"]).mask(["a", "b", "b", "b"])
-    >>> round(mw.ratio(reports, {"a": 1}, {"b": 1}).value, 4)
-    0.3333
-    """
-    sample = Sample(weights=np.ones(len(reports))) if sample is None else sample
-    scores = SampledScores.of(reports, sample, "linear")
-    mean = scores.mean(np.ones(len(reports), np.bool_) if domain is None else np.asarray(domain, np.bool_))
-    above, below = contrast_vector(scores.design, numerator), contrast_vector(scores.design, denominator)
-    base = float(below @ mean.value)
-    error = float(below @ mean.covariance @ below) ** 0.5
-    if base <= 2 * error:
-        raise EstimationError(
-            f"the denominator is estimated as {base:.4g} with standard error {error:.2g}: too near 0 to divide by."
-        )
-    value = float(above @ mean.value) / base
-    gradient = (above - value * below) / base
-    if sample.replicates is None:
-        variance = float(gradient @ mean.covariance @ gradient)
-    else:
-        again = mean.value + mean.rows / np.sqrt(sample.replicates.factors)[:, None]
-        variance = float(sample.replicates.factors @ ((again @ above) / (again @ below) - value) ** 2)
-    return SampledContrast(value, max(variance, 0.0) ** 0.5, sample.degrees_of_freedom)
+    found = likelihood_in_sample(reports, sample, method, domain)
+    values, covariance = found.totals()
+    return Totals(found.design, values, covariance, sample.variance_kind, sample.degrees_of_freedom)

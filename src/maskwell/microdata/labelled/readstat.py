@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maskwell.errors import DataError
+from maskwell.extras import require
 from maskwell.microdata.labelled.spss_dictionary import is_sound
 
 # A cell takes a byte or more; in SPSS files bytes may be compressed, by a factor of a thousand at most.
@@ -15,6 +16,7 @@ _CELLS_PER_BYTE = {"dta": 1, "sav": 2000}
 
 def parse(path: Path, kind: str) -> tuple[dict[str, list[Any]], Any]:
     """The cells of every column, and the file's metadata; kinds of missing values and dates are left as stored."""
+    require("Stata's and SPSS's files need", "pyreadstat")
     import pyreadstat
 
     reader = {"dta": pyreadstat.read_dta, "sav": pyreadstat.read_sav}[kind]

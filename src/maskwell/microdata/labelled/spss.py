@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import narwhals.stable.v2 as nw
 
 from maskwell.errors import DataError
+from maskwell.extras import require
 from maskwell.microdata.labelled.dates import from_dates, from_moments, from_times, to_dates, to_moments
 from maskwell.microdata.labelled.outgoing import Clock, Outgoing, outgoing
 from maskwell.microdata.labelled.readstat import parse
@@ -80,6 +81,7 @@ def _read_column(cells: list[Any], variable: Variable) -> tuple[Any, Any]:
 
 def write_spss(data: Microdata, file: BinaryIO, name: str) -> None:
     """Write a .sav file, or a .zsav file if ``name`` ends so."""
+    require("SPSS's files need", "pyreadstat")
     import pyreadstat
 
     columns = outgoing(data, "spss", _CLOCK)

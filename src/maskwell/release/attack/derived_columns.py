@@ -169,9 +169,9 @@ def _beyond(agreeing: Floats, chance: Floats) -> Floats:
 
 def _divergence(seen: Floats, chance: Floats) -> Floats:
     """Of Kullback and Leibler, between two chances; 0 where less is seen than by chance."""
-    from scipy.special import rel_entr
-
-    apart: Floats = rel_entr(seen, chance) + rel_entr(1 - seen, 1 - chance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.log(seen / chance) * seen
+        apart += np.where(seen < 1, np.log((1 - seen) / (1 - chance)) * (1 - seen), 0.0)
     return np.where(seen > chance, apart, 0.0)
 
 

@@ -101,7 +101,8 @@ class _Fitting:
 
     def chance_of_truth(self, units: Ints, block: Ints, weights: Floats) -> Floats:
         """The posterior chance that each unit is shown where it belongs, against the other cells of its block."""
-        blocks, counts, theta = self._setup.blocks, self._setup.cells.counts, float(self._setup.theta)
+        blocks, counts = self._setup.blocks, self._setup.cells.counts
+        leave = self._setup.leaving * counts
         of_unit, shown_in = block[self._after[units]], self._after[units]
         size = blocks.sizes[of_unit]
         truth, total = np.zeros(len(units)), np.zeros(len(units))
@@ -111,7 +112,7 @@ class _Fitting:
             fits = np.exp(np.clip(score(self.ratios(units[there], cell), weights), -50, 50))
             stayed = cell == shown_in[there]
             # Of the t records of a cell, each is shown in its own with chance 1 - θ/t, in another with θ/((k-1)t).
-            came = np.where(stayed, counts[cell] - theta, theta / (size[there] - 1))
+            came = np.where(stayed, counts[cell] - leave[cell], leave[cell] / (size[there] - 1))
             total[there] += fits * came
             truth[there] += np.where(stayed, fits * came, 0.0)
         return truth / total

@@ -21,7 +21,7 @@ def fit(features: Floats, truth: NDArray[np.bool_], start: Floats | None = None)
     >>> bool(fit(x, y)[1] > 0)
     True
     """
-    from scipy.special import expit
+    from maskwell.numerics.normal import logistic
 
     mean, spread = features.mean(axis=0), features.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
@@ -33,7 +33,7 @@ def fit(features: Floats, truth: NDArray[np.bool_], start: Floats | None = None)
         found = np.concatenate([[start[0] + start[1:] @ mean], start[1:] * spread])
     value = _log_posterior(design, truth, found, penalty)
     for _ in range(_STEPS):
-        chance = expit(design @ found)
+        chance = logistic(design @ found)
         slope = design.T @ (truth - chance) - penalty * found
         curvature = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(penalty + 1e-9)
         step = np.linalg.solve(curvature, slope)

@@ -20,7 +20,6 @@ from maskwell.release.identification.moves import carry_out
 from maskwell.release.identification.plan import plan_of
 from maskwell.release.identification.request import Options, Request, read_request
 from maskwell.release.identification.setup import forming, prepare
-from maskwell.release.identification.theta import least_cells, theta_for
 from maskwell.results.result import Result
 
 SIZES = (3, 4, 5)
@@ -152,7 +151,7 @@ def _requests(base: Request, way: str, sizes: Sequence[int]) -> list[Request]:
     """The request with blocks of each size that the limit allows; of the least one if it allows none of them."""
     if way == WHOLE:
         return [base]
-    least = least_cells(theta_for(base.xi))
+    least = base.rule.least
     allowed = [size for size in sizes if size >= least] or [least]
     return [
         replace(base, blocks=own, block_size=size) for own, size in (read_way(way, size, least) for size in allowed)

@@ -33,6 +33,8 @@ from maskwell.tables.codes import Floats
 
 MOST_OUTCOMES = 250
 """Up to this many counts that can be told apart, all are tried: blocks of 16 singletons, or of seven pairs."""
+MOST_RECORDS = 28
+"""Up to so many records; their number is what one outcome costs."""
 _GRID = 20_001
 """Points of the integral for a large block, whose integrand is smooth: errors are below 1e-6 from 10 cells on."""
 
@@ -162,7 +164,7 @@ def _partitions(total: int, parts: int, largest: int) -> Iterator[tuple[int, ...
 def _number_of_outcomes(sizes: Sizes) -> int:
     """How many ``outcomes`` has, or one more than the most that are tried."""
     records = sum(size * cells for size, cells in sizes)
-    if records > 2 * MOST_OUTCOMES:
+    if records > MOST_RECORDS:
         return MOST_OUTCOMES + 1
     ways = [1] + [0] * records
     for _, cells in sizes:
@@ -198,12 +200,19 @@ def _by_integral(cells: Counter[Cell], theta: Fraction) -> float:
         size, free, shown = cell
         away = float(theta) / ((k - 1) * size)
         surely = 1 - float(theta) / size - away
-        terms = [
-            math.comb(free, u) * surely**u * away ** (free - u) * y ** (shown - u) / math.factorial(shown - u)
-            for u in range(min(free, shown) + 1)
-        ]
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.sum(terms, axis=0)))
+            # Logarithms: of a hundred records the powers themselves would not fit into a float.
+            out, back, log_y = math.log(away), _log(surely), np.log(y)
+            terms = [
+                math.log(math.comb(free, u))
+                + (u * back if u else 0.0)
+                + (free - u) * out
+                - math.lgamma(shown - u + 1)
+                # y^0 is 1, at 0 too.
+                + ((shown - u) * log_y if shown > u else np.zeros_like(y))
+                for u in range(min(free, shown) + 1)
+            ]
+            return np.asarray(np.logaddexp.reduce(terms, axis=0))
 
     density = sum((number * log_phi(cell) for cell, number in cells.items()), -y)
     density -= density.max()
@@ -216,3 +225,7 @@ def _by_integral(cells: Counter[Cell], theta: Fraction) -> float:
             found = np.trapezoid(np.exp(np.where(np.isnan(one_less), -np.inf, one_less)))
             right.append((1 - float(theta) / size) / shown * float(found / chance))
     return max(right)
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf

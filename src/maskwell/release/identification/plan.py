@@ -17,8 +17,8 @@ from maskwell.release.identification.blocks.forming import WAYS, WHOLE, Cast
 from maskwell.release.identification.moves import carry_out
 from maskwell.release.identification.release import Release
 from maskwell.release.identification.request import Request, read_along
+from maskwell.release.identification.rules import OneTheta, frequencies
 from maskwell.release.identification.setup import Setup, prepare
-from maskwell.release.identification.theta import least_cells, theta_for
 from maskwell.release.partition import Partition
 from maskwell.release.plan import (
     ReleasePlan,
@@ -43,6 +43,8 @@ class Block:
     """Each cell as a position in the labels of every key."""
     counts: tuple[int, ...]
     """The true frequency of each cell."""
+    theta: Fraction | None = None
+    """Its θ, where blocks have different ones."""
 
     @property
     def k(self) -> int:
@@ -55,7 +57,8 @@ class IdentificationPlan(ReleasePlan):
     """What is moved, where, and with what chance: a record of a cell of frequency t leaves it with chance θ / t."""
 
     request: Request
-    theta: Fraction
+    theta: Fraction | None
+    """The θ of all blocks; None at limits of 1/3 and less, where each block has its own."""
     units: int
     """The number of records, or of groups where groups move together."""
     labels: Mapping[str, tuple[Any, ...]]
@@ -76,6 +79,11 @@ class IdentificationPlan(ReleasePlan):
     def keys(self) -> tuple[str, ...]:
         """The columns that an intruder may know."""
         return self.request.keys
+
+    @property
+    def thetas(self) -> tuple[Fraction, ...]:
+        """The θ of each block."""
+        return tuple(block.theta or self.theta or Fraction(0) for block in self.blocks)
 
     @property
     def merged(self) -> int:
@@ -125,9 +133,13 @@ class IdentificationPlan(ReleasePlan):
         cells = np.array([cell for block in found for cell, _ in block], np.int64)
         if len(cells) != len(whole.cells) or len(np.unique(cells)) != len(cells):
             raise DataError(_ANOTHER_TABLE)
-        least = least_cells(theta_for(self.request.xi))
-        if any(len(block) < least for block in found):
-            raise DataError(f"the plan has a block of fewer than {least} cells, which its limit needs; plan it anew.")
+        rule = self.request.rule
+        for block in found:
+            sizes = frequencies(cast.counts[[cell for cell, _ in block]].tolist())
+            if rule.theta(sizes) is None:
+                raise DataError(
+                    f"the plan has a block of {rule.need(sizes)}, which cannot hold its limit; plan it anew."
+                )
         starts = np.concatenate([[0], np.cumsum([len(block) for block in found])]).astype(np.int64)
         return Blocks(cells, starts, tuple(block[0][1] for block in found))
 
@@ -135,7 +147,9 @@ class IdentificationPlan(ReleasePlan):
 
     @property
     def version(self) -> int:
-        """Small blocks, and columns that move along, were unknown to the first format."""
+        """The first format knew no small blocks and nothing that moves along; the second no limits below 1/3."""
+        if self.theta is None:
+            return 3
         return 1 if self.request.block_size is None and not self.request.along else 2
 
     def content(self) -> dict[str, Any]:
@@ -145,7 +159,7 @@ class IdentificationPlan(ReleasePlan):
             {
                 "keys": list(request.keys),
                 "xi": str(request.xi),
-                "theta": str(self.theta),
+                "theta": None if self.theta is None else str(self.theta),
                 "within": _stored_spec(request.within),
                 "exempt": _stored_spec(request.exempt),
                 "merge": request.merge,
@@ -158,6 +172,7 @@ class IdentificationPlan(ReleasePlan):
                         "cells": [list(cell) for cell in block.cells],
                         "counts": list(block.counts),
                     }
+                    | ({} if block.theta is None else {"theta": str(block.theta)})
                     for block in self.blocks
                 ],
             }
@@ -188,6 +203,7 @@ class IdentificationPlan(ReleasePlan):
                 tuple(map(_read_levels, block["sets"])),
                 tuple(map(read_wholes, block["cells"])),
                 read_wholes(block["counts"]),
+                stored_fraction(block["theta"], "theta") if "theta" in block else None,
             )
             for block in content["blocks"]
         )
@@ -195,23 +211,32 @@ class IdentificationPlan(ReleasePlan):
         sizes = [len(labels[key]) for key in keys]
         if not keys or set(labels) != set(keys) or not all(_fits(block, sizes) for block in blocks):
             raise ReportError("a plan has labels for every key, and cells that are positions among them.")
-        theta = stored_fraction(content["theta"], "theta")
+        theta = None if content["theta"] is None else stored_fraction(content["theta"], "theta")
         return cls(request, theta, read_whole(content["units"]), labels, blocks, *read_draws(draws))
 
     def keeps_its_promise(self) -> bool:
-        return self.theta == theta_for(self.request.xi)
+        rule = self.request.rule
+        if isinstance(rule, OneTheta):
+            return self.theta == rule.value and all(block.theta is None for block in self.blocks)
+        if self.theta is not None or not all(block.theta for block in self.blocks):
+            return False
+        kinds = {(tuple(frequencies(block.counts).items()), block.theta) for block in self.blocks}
+        return all(rule.allows(dict(sizes), theta or Fraction(0)) for sizes, theta in kinds)
 
     def __repr__(self) -> str:
         sensitive = sum(sum(block.counts) for block in self.blocks)
+        theta = "" if self.theta is None else f", theta {float(self.theta):.4g}"
         return (
             f"<plan to limit identification to {self.xi:g}: {len(self.blocks)} blocks, "
-            f"{sensitive} of {self.units} units sensitive, theta {float(self.theta):.4g}>"
+            f"{sensitive} of {self.units} units sensitive{theta}>"
         )
 
 
 def plan_of(setup: Setup) -> IdentificationPlan:
     """The plan that a setup amounts to."""
     blocks = []
+    rule = setup.request.rule
+    one = rule.value if isinstance(rule, OneTheta) else None
     codes, counts = setup.cells.codes[:, :-1], setup.cells.counts
     described = {members: tuple(map(setup.parts.describe, members)) for members in set(setup.blocks.sets)}
     for i, members in enumerate(setup.blocks.sets):
@@ -221,10 +246,11 @@ def plan_of(setup: Setup) -> IdentificationPlan:
                 described[members],
                 tuple(map(tuple, codes[cells].tolist())),
                 tuple(counts[cells].tolist()),
+                None if one else setup.thetas[i],
             )
         )
     labels = {column.name: column.labels for column in setup.keys}
-    return IdentificationPlan(setup.request, setup.theta, len(setup.row_of_unit), labels, tuple(blocks))
+    return IdentificationPlan(setup.request, one, len(setup.row_of_unit), labels, tuple(blocks))
 
 
 _ANOTHER_TABLE = "table is not the one that the plan was made for: its sensitive cells differ; plan it anew."

@@ -113,7 +113,7 @@ class Release(BaseRelease):
         return {
             "records": self.n,
             "keys": list(self.plan.keys),
-            "theta": float(self.plan.theta),
+            "theta": None if self.plan.theta is None else float(self.plan.theta),
             "sensitive_cells": len(self.setup.blocks.cells),
             "occupied_cells": len(self.setup.cells),
             "changed_records": self.changed_records,

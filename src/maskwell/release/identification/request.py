@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from maskwell.errors import DataError
 from maskwell.release.identification.blocks.forming import DEFAULT_WAY, WHOLE, read_way
-from maskwell.release.identification.theta import least_cells, read_limit, theta_for
+from maskwell.release.identification.rules import Rule, read_limit, rule_for
 from maskwell.release.partition import Spec, read_spec
 from maskwell.tables.frames import names_of
 
@@ -39,6 +39,11 @@ class Request:
     """About how many cells a block has; None if each partition set is one."""
     along: tuple[str, ...] = ()
     """Columns that are not keys and move with them."""
+
+    @property
+    def rule(self) -> Rule:
+        """Which blocks hold the limit."""
+        return rule_for(self.xi)
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -80,7 +85,7 @@ def read_request(
         if how is not None and any(isinstance(item, list) for item in how):
             raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.", parameter="exempt")
     limit = read_limit(xi)
-    way, size = read_way(blocks, block_size, least_cells(theta_for(limit)))
+    way, size = read_way(blocks, block_size, rule_for(limit).least)
     return Request(
         names, limit, spec, fixed, merge == "merge", together, way, size, read_along(along, names, spec, together)
     )

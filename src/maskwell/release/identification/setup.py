@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,23 @@ from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError
 from maskwell.release.drawing import Chance
 from maskwell.release.identification.audit import IdentificationAudit, audit_block
-from maskwell.release.identification.blocks.blocks import Blocks, Groups, form_blocks, join, too_small
+from maskwell.release.identification.blocks.blocks import (
+    Blocks,
+    Groups,
+    TooSmall,
+    form_blocks,
+    frequencies_of_sets,
+    join,
+    too_small,
+)
 from maskwell.release.identification.blocks.forming import Cast, Progress, form
 from maskwell.release.identification.request import Request
-from maskwell.release.identification.theta import drawn_theta, exchange, least_cells, theta_for
+from maskwell.release.identification.rules import Rule, frequencies
+from maskwell.release.identification.theta import drawn_thetas, exchange
 from maskwell.release.partition import Partition, factor, partition
 from maskwell.release.rows import settled
 from maskwell.risk.frequencies import Cells, cross_classify, group
-from maskwell.tables.codes import Coded, Ints
+from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 
 _SET = "(partition set)"
@@ -40,7 +50,6 @@ class Setup:
     request: Request
     columns: EncodedTable
     lazy: bool
-    theta: Fraction
     keys: tuple[Coded, ...]
     parts: Partition
     cells: Cells
@@ -73,23 +82,46 @@ class Setup:
         return (*keys, *self.request.along)
 
     @cached_property
+    def thetas(self) -> tuple[Fraction, ...]:
+        """The θ of each block: how many records leave each of its cells on average, and as many enter it."""
+        rule, counts, starts = self.request.rule, self.cells.counts[self.blocks.cells], self.blocks.starts
+        return tuple(_theta(rule, counts[a:b].tolist()) for a, b in pairwise(starts.tolist()))
+
+    @cached_property
+    def leaving(self) -> Floats:
+        """The chance of a record of each cell to leave it, θ/t; 0 outside blocks."""
+        found = np.zeros(len(self.cells))
+        thetas = np.array([float(theta) for theta in self.thetas])
+        found[self.blocks.cells] = thetas[self.blocks.block_of] / self.cells.counts[self.blocks.cells]
+        return found
+
+    @property
+    def expected_moves(self) -> float:
+        """How many units move to another cell, on average."""
+        return float(self.leaving @ self.cells.counts)
+
+    @cached_property
     def channel(self) -> ExchangeChannel:
         """How the records of the blocks move, in the integers that are drawn."""
-        return exchange(self.blocks.starts, self.cells.counts[self.blocks.cells], self.theta)
+        return exchange(self.blocks.starts, self.cells.counts[self.blocks.cells], self.thetas)
 
     def audit(self) -> IdentificationAudit:
         """The exact risk of every block, as it is drawn; blocks of equal composition are computed once."""
         counts, blocks = self.cells.counts, self.blocks
-        theta = drawn_theta(self.channel, counts[blocks.cells]) if len(blocks) else self.theta
+        thetas = drawn_thetas(self.channel, counts[blocks.cells])
+        place = {theta: i for i, theta in enumerate(dict.fromkeys(thetas))}
         sizes = np.unique(counts[blocks.cells])
-        held = np.zeros((len(blocks), len(sizes)), np.int64)
+        held = np.zeros((len(blocks), len(sizes) + 1), np.int64)
         np.add.at(held, (blocks.block_of, np.searchsorted(sizes, counts[blocks.cells])), 1)
+        held[:, -1] = [place[theta] for theta in thetas]
         kinds, kind_of = np.unique(held, axis=0, return_inverse=True)
-        audited = [audit_block(dict(zip(sizes.tolist(), kind, strict=True)), theta) for kind in kinds.tolist()]
+        of_place = list(place)
+        audited = [
+            audit_block(dict(zip(sizes.tolist(), kind, strict=True)), of_place[at]) for *kind, at in kinds.tolist()
+        ]
         left = np.delete(counts, blocks.cells)
         return IdentificationAudit(
             self.request.xi,
-            theta,
             tuple(audited[kind] for kind in kind_of.ravel().tolist()),
             Fraction(1, int(left.min())) if len(left) else Fraction(0),
             Fraction(1, int(counts.min())),
@@ -102,8 +134,14 @@ Arrange = Callable[[Cast, Partition], Blocks]
 
 def forming(request: Request, chance: Chance | None = None, show: Progress | None = None) -> Arrange:
     """Form blocks as the request says; random ones from ``chance``."""
-    least = least_cells(theta_for(request.xi))
-    return lambda cast, _: form(cast, request.blocks, request.block_size, least, chance, show)
+    return lambda cast, _: form(cast, request.blocks, request.block_size, request.rule, chance, show)
+
+
+def _theta(rule: Rule, counts: list[int]) -> Fraction:
+    theta = rule.theta(frequencies(counts))
+    if theta is None:
+        raise AssertionError("a block was formed that cannot hold the limit")
+    return theta
 
 
 def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Setup:
@@ -125,17 +163,26 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     factors += [factor(columns[name], how, "exempt", exempt=True) for name, how in request.exempt.items()]
     parts = partition(factors, len(row_of_unit))
     keys = tuple(columns[name] for name in request.keys)
-    theta = theta_for(request.xi)
-    cells, cell_of_unit, whole = _classify(keys, parts, request, least_cells(theta))
+    cells, cell_of_unit, whole = _classify(keys, parts, request)
     cast = Cast(source, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
     blocks = (arrange or forming(request))(cast, parts)
-    return Setup(request, source, lazy, theta, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+    return Setup(request, source, lazy, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
 
 
-def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: int) -> tuple[Cells, Ints, Blocks]:
+def can_be_met(columns: Mapping[str, Coded], request: Request) -> bool:
+    """Whether blocks that hold the limit can be formed of these columns, a record being what moves as one."""
+    factors = [factor(columns[name], how, "within") for name, how in request.within.items()]
+    keys = [columns[name] for name in request.keys]
+    try:
+        _classify(keys, partition(factors, len(keys[0].codes)), request)
+    except TooSmall:
+        return False
+    return True
+
+
+def _classify(keys: Sequence[Coded], parts: Partition, request: Request) -> tuple[Cells, Ints, Blocks]:
     """Cells and blocks. Where sets are joined, cells that differ only in the set become one and are counted anew."""
-    # t < 1/ξ, decided in whole numbers.
-    safe = -(-request.xi.denominator // request.xi.numerator)
+    rule = request.rule
     groups: Groups = [(s,) for s in range(len(parts))]
     while True:
         group_of_set = np.empty(len(parts), np.int64)
@@ -143,14 +190,14 @@ def _classify(keys: Sequence[Coded], parts: Partition, request: Request, least: 
             group_of_set[list(members)] = position
         sets = Coded(_SET, group_of_set[parts.set_of_row], tuple(range(len(groups))), 0)
         cells, cell_of_unit = cross_classify([*keys, sets])
-        sensitive = np.flatnonzero(cells.counts < safe)
+        sensitive = np.flatnonzero(cells.counts < rule.sensitive_below)
         set_of_cell = cells.codes[:, -1]
-        counts = np.bincount(set_of_cell[sensitive], minlength=len(groups))
-        if not ((counts > 0) & (counts < least)).any():
+        held = frequencies_of_sets(set_of_cell[sensitive], cells.counts[sensitive], len(groups))
+        if all(rule.enough(sizes) for sizes in held if sizes):
             return cells, cell_of_unit, form_blocks(set_of_cell, sensitive, groups)
         if not request.merge:
-            raise too_small(set_of_cell[sensitive], parts, least)
-        groups = join(groups, counts, parts, least)
+            raise too_small(set_of_cell[sensitive], cells.counts[sensitive], parts, rule)
+        groups = join(groups, held, parts, rule)
 
 
 def _units(groups: Coded | None, n: int) -> tuple[Ints, Ints]:

@@ -1,11 +1,13 @@
 """How much to move for a limit: the parameter θ of a block from the largest allowed chance ξ of a correct match.
 
 A record in a cell of frequency t leaves it with chance θ / t. At worst, over all blocks that are large enough, a match
-is then right with chance h(θ) (Nayak 2020, section 5.2).
+is then right with chance h(θ) (Nayak 2020, section 5.2). This is for ξ above 1/3; ``rules`` has what serves below.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +19,10 @@ from maskwell.exact import fraction
 from maskwell.sampling.samplers import TOTAL
 from maskwell.tables.codes import Ints
 
+CLOSED_FORM = Fraction(1, 3)
+"""h(1): the closed form has a θ for limits above it."""
+LARGEST_BITS = 64
+"""Chances are drawn as whole numbers over 2^64."""
 _BITS = 63
 """θ is a whole number over 2^63, so that θ / 1 and θ / 2 are whole numbers over 2^64, as the sampler needs them."""
 
@@ -32,25 +38,19 @@ def worst_risk(theta: Fraction) -> Fraction:
     return (2 - theta) / (4 - 2 * theta + theta**2)
 
 
-def read_limit(xi: Any) -> Fraction:
-    """ξ as an exact number, if a block can meet it."""
-    limit = fraction(xi, "xi", DemandError)
-    if not Fraction(1, 3) < limit < 1:
-        raise DemandError(
-            f"xi must lie strictly between 1/3 and 1; got {xi}. It is the largest chance that a match is right; "
-            "for a lower one, coarsen the keys instead.",
-            parameter="xi",
-        )
-    return limit
-
-
 def theta_for(xi: Any) -> Fraction:
     """The least θ, out of 2^63, whose worst risk does not exceed ξ.
 
     >>> round(float(theta_for(0.395)), 4)
     0.799
     """
-    limit = read_limit(xi)
+    limit = fraction(xi, "xi", DemandError)
+    if not CLOSED_FORM < limit < 1:
+        raise DemandError(
+            f"xi must lie strictly between 1/3 and 1 for one theta that serves all blocks; got {xi}. Below, each kind "
+            "of block has its own: limit_identification finds them, and release.plan.thetas says them.",
+            parameter="xi",
+        )
     low, high = 0, 1 << _BITS  # h(low) > ξ >= h(high) throughout
     while high - low > 1:
         middle = (low + high) // 2
@@ -70,10 +70,19 @@ def least_cells(theta: Fraction) -> int:
     return -(-theta.denominator // (theta.denominator - theta.numerator))
 
 
-def exchange(starts: Ints, counts: Ints, theta: Fraction) -> ExchangeChannel:
-    """The channel of blocks that start at ``starts``, of cells with these frequencies: t of them leave with θ / t."""
-    by_count = {int(t): _stay(theta, int(t)) for t in np.unique(counts)}
-    stay = np.array([by_count[int(t)] for t in counts], np.uint64)
+def exchange(starts: Ints, counts: Ints, theta: Fraction | Sequence[Fraction]) -> ExchangeChannel:
+    """The channel of blocks that start at ``starts``, of cells with these frequencies: t of them leave with θ / t.
+
+    ``theta`` is that of all blocks, or one for each.
+    """
+    thetas = [theta] * (len(starts) - 1) if isinstance(theta, Fraction) else list(theta)
+    stay = np.empty(len(counts), np.uint64)
+    known: dict[tuple[Fraction, int], int] = {}
+    for own, start, stop in zip(thetas, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        for i, t in enumerate(counts[start:stop].tolist(), start=start):
+            if (own, t) not in known:
+                known[own, t] = _stay(own, t)
+            stay[i] = known[own, t]
     return ExchangeChannel(len(counts), "moves within blocks", starts, stay)
 
 
@@ -85,13 +94,20 @@ def _stay(theta: Fraction, count: int) -> int:
     return int(weight)
 
 
-def drawn_theta(channel: ExchangeChannel, counts: Ints) -> Fraction:
-    """θ as it is drawn, read from the channel's integers: how many records leave a cell on average, the same for all.
+def drawn_thetas(channel: ExchangeChannel, counts: Ints) -> list[Fraction]:
+    """θ of each block as it is drawn, read from the channel's integers: how many records leave a cell on average.
 
     The audit is of blocks whose cells all lose equally many, so that nothing else may be drawn.
     """
-    distinct = set(zip(counts.tolist(), channel.stay.tolist(), strict=True))
-    thetas = {Fraction(count * (TOTAL - stay), TOTAL) for count, stay in distinct}
-    if len(thetas) != 1:
-        raise AssertionError("the channel does not move the same number from every cell")
-    return thetas.pop()
+    found, known = [], dict[tuple[int, int], Fraction]()
+    stay, times, starts = channel.stay.tolist(), counts.tolist(), channel.starts.tolist()
+    for start, stop in itertools.pairwise(starts):
+        thetas = set()
+        for pair in set(zip(times[start:stop], stay[start:stop], strict=True)):
+            if pair not in known:
+                known[pair] = Fraction(pair[0] * (TOTAL - pair[1]), TOTAL)
+            thetas.add(known[pair])
+        if len(thetas) != 1:
+            raise AssertionError("the channel does not move the same number from every cell")
+        found.append(thetas.pop())
+    return found

@@ -78,7 +78,7 @@ def _add_moves(setup: Setup, table: _Table, expected: Floats, variance: Floats) 
     (weight, unit, v), levels = table.entries(setup), len(table.rows)
     cell = setup.cell_of_unit[unit]
     block, t = setup.block_of_cell[cell], setup.cells.counts[cell]
-    go = float(setup.theta) / t
+    go = setup.leaving[cell]
     step = go / (setup.blocks.sizes[block] - 1)
     reach = _Reach.of(setup, table.a_of_unit, levels)
     # As if nobody started in the table's cell: records of one block, frequency and column are alike …
@@ -160,7 +160,7 @@ def sum_variance(setup: Setup, factors: Sequence[Factor], weights: Floats) -> fl
     weight, unit, v = table.entries(setup)
     g = weights[tuple(table.levels(factors).T)].reshape(table.shape)
     cell = setup.cell_of_unit[unit]
-    go = float(setup.theta) / setup.cells.counts[cell]
+    go = setup.leaving[cell]
     step = go / (setup.blocks.sizes[setup.block_of_cell[cell]] - 1)
     here = g[table.a_of_unit[unit], v]
     mean = (1 - go) * here + step * _elsewhere(setup, table.a_of_unit, cell, g.T, v)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DesignError
+from maskwell.numerics.linear_programs import minimise
 from maskwell.release.optimum.relaxation import relative_entropy
 from maskwell.release.optimum.vertices import Vector
 from maskwell.sampling.samplers import TOTAL
@@ -55,8 +56,6 @@ def solve(p: Vector, excess: float) -> Staircase:
             "cannot tell rows apart. Use restricted=True.",
             parameter="restricted",
         )
-    from scipy.optimize import linprog
-
     codes = np.arange(1, 2**size - 1)
     high = (codes[:, None] >> np.arange(size)) & 1 == 1
     sums = size + excess * high.sum(axis=1)
@@ -66,12 +65,12 @@ def solve(p: Vector, excess: float) -> Staircase:
     scale = float(gains.max())
     if scale <= 0:
         return Staircase([1.0], np.zeros((1, size), np.bool_), 0.0)  # One category only: nothing can be told.
-    result: Any = linprog(-gains / scale, A_eq=rows.T, b_eq=np.ones(size), method="highs", options=_ACCURATE)
-    if result.status != 0:
+    result = minimise(-gains / scale, fixed=rows.T, totals=np.ones(size), options=_ACCURATE)
+    if result.failure:
         raise DesignError(
-            f"the linear program for {size} categories at parity {1 + excess:.6g} failed: {result.message}"
+            f"the linear program for {size} categories at parity {1 + excess:.6g} failed: {result.failure}"
         )
-    prices = -scale * np.asarray(result.eqlin.marginals)
+    prices = -scale * result.equation_prices
     # Prices are lifted until no row is underpriced: then their sum is a bound whatever the solver's accuracy.
     missing = max(0.0, float((gains - rows @ prices).max()))
     bound = float(prices.sum()) + missing * size + 2.0**-48 * float(np.abs(prices).sum())

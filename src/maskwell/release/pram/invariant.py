@@ -8,9 +8,9 @@ what enters it, and each category stays with exactly the chance that was asked f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from maskwell.advice import Advice, Alternatives, Setting
 from maskwell.designs.channels.stages import ChainedChannel, Weights, chained, stage
 from maskwell.errors import DesignError
+from maskwell.numerics import sparse
+from maskwell.numerics.linear_programs import minimise
+from maskwell.numerics.sparse import Sparse
 
 LARGEST_TOTAL = 1 << 63
 """Up to which weights are made. Those of a design may sum to 2^64, and are kept."""
@@ -211,30 +214,22 @@ def _balanced(kernel: NDArray[np.float64], target: NDArray[np.float64]) -> NDArr
 
 def _possible(allowed: NDArray[np.bool_], target: NDArray[np.float64]) -> NDArray[np.bool_]:
     """The allowed moves that are positive in some balanced flow: a linear program in which each gains from being so."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array, eye_array, hstack, vstack
-
     i, j = np.nonzero(allowed)
     k, edges = len(target), len(i)
     ones, every = np.ones(edges), np.arange(edges)
-    sums: Any = vstack(
-        [coo_array((ones, (i, every)), shape=(k, edges)), coo_array((ones, (j, every)), shape=(k, edges))]
-    )
+    sums = sparse.stacked([Sparse(ones, i, every, (k, edges)), Sparse(ones, j, every, (k, edges))])
     unit = target / target.min()
     small = 1e-3 / k
     # A positive flow earns up to ``small``.
-    earned: Any = hstack([-eye_array(edges), eye_array(edges)])
-    balance: Any = hstack([sums, coo_array((2 * k, edges))])
-    result = linprog(
+    result = minimise(
         np.concatenate([np.zeros(edges), -ones]),
-        A_ub=earned,
-        b_ub=np.zeros(edges),
-        A_eq=balance,
-        b_eq=np.concatenate([unit, unit]),
-        bounds=[(0, None)] * edges + [(0, small)] * edges,
-        method="highs",
+        limited=sparse.beside([Sparse.diagonal(-ones), Sparse.diagonal(ones)]),
+        limits=np.zeros(edges),
+        fixed=sparse.beside([sums, sparse.empty(2 * k, edges)]),
+        totals=np.concatenate([unit, unit]),
+        most=np.concatenate([np.full(edges, np.inf), np.full(edges, small)]),
     )
-    if result.status != 0 or result.x is None:
+    if result.failure:
         raise _impossible()
     possible = np.zeros_like(allowed)
     possible[i, j] = result.x[edges:] > small / 10
@@ -243,14 +238,9 @@ def _possible(allowed: NDArray[np.bool_], target: NDArray[np.float64]) -> NDArra
 
 def _settle(flow: NDArray[np.float64], rows: list[int], columns: list[int]) -> list[tuple[int, int, int]]:
     """Changes along a spanning tree of the largest flows that take away what is left over in rows and columns."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
     k = len(rows)
-    i, j = (at.astype(np.int32) for at in np.nonzero(flow > 0))  # what SciPy 1.13 takes as positions
-    tree = minimum_spanning_tree(coo_array((flow.max() / flow[i, j], (i, j + k)), shape=(2 * k, 2 * k))).tocoo()
     neighbours: list[set[int]] = [set() for _ in range(2 * k)]
-    for a, b in zip(tree.row.tolist(), tree.col.tolist(), strict=True):
+    for a, b in _spanning_tree(flow):
         neighbours[a].add(b)
         neighbours[b].add(a)
     left, changes = [*rows, *columns], []
@@ -269,6 +259,24 @@ def _settle(flow: NDArray[np.float64], rows: list[int], columns: list[int]) -> l
     if any(left):
         raise _impossible()
     return changes
+
+
+def _spanning_tree(flow: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """The largest flows that form no circle (Kruskal 1956), as pairs of nodes: rows first, columns after them."""
+    k = len(flow)
+    parent = list(range(2 * k))
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
+        return node
+
+    i, j = np.nonzero(flow > 0)
+    largest_first = np.argsort(-flow[i, j], kind="stable")
+    for a, b in zip(i[largest_first].tolist(), (j[largest_first] + k).tolist(), strict=True):
+        if root(a) != root(b):
+            parent[root(a)] = root(b)
+            yield a, b
 
 
 def drifting(leaving: Sequence[Fraction], kernel: NDArray[np.float64], names: Sequence[str]) -> ChainedChannel:

@@ -99,7 +99,7 @@ def _together(names: list[str]) -> str:
 
 def belief_chart(audit: Audit, category: Any = None) -> Any:
     """From prior to posterior, one curve for each kind of report; grey is what no reader can be brought to."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     chosen, kinds = evidence(audit.design, category)
     shown = kinds if len(kinds) <= _MOST_CURVES else [kinds[0], kinds[-1]]

@@ -86,7 +86,7 @@ def canonical_chart(demand: Demand, title: str, subtitle: Sequence[str] = ()) ->
     A belief that an answer is in some group rises exactly when the belief that it is not falls, so each of the two
     curves limits both directions.
     """
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     lower, upper, jumps = demand_curves(demand)
     rows = curve_rows(lower, upper, (*jumps, *(1 - jump for jump in jumps)))
@@ -185,7 +185,7 @@ def curve_rows(lower: BreachCurve, upper: BreachCurve, jumps: Sequence[float] = 
 
 def region_layers(rows: list[dict[str, float]], colour: str, opacity: float = 0.25) -> list[Any]:
     """A region with its two boundaries."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     shade = alt.Chart(alt.InlineData(values=rows)).mark_area(color=colour, opacity=opacity, clip=True)
     return [
@@ -196,7 +196,7 @@ def region_layers(rows: list[dict[str, float]], colour: str, opacity: float = 0.
 
 
 def _boundaries(rows: list[dict[str, float]], colour: str, *fields: str, dash: Sequence[int] = (1, 0)) -> list[Any]:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     tooltip = [alt.Tooltip(f"{field}:Q", format=".1%") for field in ("prior", "lower", "upper")]
     lines = []
@@ -224,7 +224,7 @@ def _outline(rows: list[dict[str, float]]) -> list[Any]:
 
 
 def _example(low: float, high: float) -> list[Any]:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = [{"prior": EXAMPLE, "lower": low, "upper": high}]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=across())
@@ -243,7 +243,7 @@ def _example(low: float, high: float) -> list[Any]:
 
 def square(layers: Sequence[Any], title: str, subtitle: Sequence[str] = ()) -> Any:
     """Layers over the unit square. It stays square: concatenated, a page does not stretch it."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, subtitle=list(subtitle))
     plot = alt.layer(*layers).properties(width=SIDE, height=SIDE)
@@ -252,7 +252,7 @@ def square(layers: Sequence[Any], title: str, subtitle: Sequence[str] = ()) -> A
 
 def across() -> Any:
     """The belief before the report."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     axis = alt.Axis(labelExpr=style.PERCENT_LABELS, values=[0, 0.25, 0.5, 0.75, 1], grid=True)
     return alt.X("prior:Q", scale=alt.Scale(domain=[0, 1]), axis=axis, title="belief before the report")
@@ -260,7 +260,7 @@ def across() -> Any:
 
 def up(field: str) -> Any:
     """The belief after the report."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     axis = alt.Axis(labelExpr=style.PERCENT_LABELS, values=[0, 0.25, 0.5, 0.75, 1], grid=True)
     return alt.Y(field, scale=alt.Scale(domain=[0, 1]), axis=axis, title="belief after the report")
@@ -268,7 +268,7 @@ def up(field: str) -> Any:
 
 def diagonal() -> Any:
     """Where a report changes nothing."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = [{"prior": 0, "after": 0}, {"prior": 1, "after": 1}]
     line = alt.Chart(alt.InlineData(values=rows)).mark_line(color=style.OTHER, strokeWidth=1, strokeDash=[2, 2])
@@ -287,7 +287,7 @@ def label(
     size: int = 12,
 ) -> Any:
     """Words at a place of the square."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = [{"prior": x, "after": y, "text": text}]
     mark = alt.Chart(alt.InlineData(values=rows)).mark_text(

@@ -24,7 +24,7 @@ def compare(
 
     The first design stands out in colour. All panels share one scale, so that widths can be compared.
     """
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     names = list(estimates)
     rows, categories = _rows(estimates, truth, level), []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.inference.compliance.bounds import ComplianceBounds
-from maskwell.planning.compliance import CompliancePlan
+from maskwell.planning.groups.compliance import CompliancePlan
 from maskwell.results.numbers import percent
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
@@ -72,7 +72,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def power_chart(plan: CompliancePlan) -> Any:
+def compliance_power_chart(plan: CompliancePlan) -> Any:
     """The power of the test of full compliance, or the standard error, against the number of people."""
     import altair as alt
 

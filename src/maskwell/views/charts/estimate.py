@@ -38,7 +38,7 @@ def chart(
     ``truth`` holds true proportions, by label or in the order of the categories; ``method`` and ``simultaneous`` are
     those of ``Estimate.interval``.
     """
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     design, limits = estimate.design, estimate.interval(level, method, simultaneous)
     known = None if truth is None else true_proportions(estimate, truth)
@@ -69,7 +69,7 @@ def chart(
 
 def top_chart(top: Top, title: str = "The most frequent categories") -> Any:
     """An Altair chart of ``estimate.top(n)``: a dot per estimate, and limits that hold for all categories together."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     design, named = top.design, f"estimate with {level_words(top.level, simultaneous=True)}"
     panel = _panel(_rows(top.estimate, top.limits, None, top.positions), named, 1)
@@ -129,7 +129,7 @@ def _rows(estimate: Estimate, limits: Matrix, truth: Vector | None, order: Any) 
 
 def _panel(rows: list[dict[str, Any]], named: str, columns: int) -> Any:
     """One column of the chart; ``named`` says what a dot with its bar is."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     few, has_truth = len(rows) <= FEW and columns == 1, "truth" in rows[0]
     names = [named, *(["truth"] if has_truth else [])]

@@ -55,7 +55,7 @@ def frontier_chart(
     Cost is how many times the respondents of a direct question are needed for the same error when all categories are
     equally common. Blue is what no design beats. ``highlight`` names designs to point out.
     """
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     names = [name for name in DESIGNS if name not in _LEFT_OUT]
     at = _EPSILONS[k > _LARGE] if epsilons is None else list(epsilons)
@@ -148,7 +148,7 @@ def _reading(k: int, marked: Sequence[Row]) -> list[str]:
 
 def _against_anybody(rows: Sequence[Row], marked: Sequence[Row], vertical: Log) -> Any:
     """Cost against ε: one line for each design, with its name at the end."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     shown = [{**row, "best": row["on_epsilon"]} for row in rows if row["epsilon"] is not None]
     ours = [row for row in marked if row["epsilon"] is not None]
@@ -183,7 +183,7 @@ def _against_anybody(rows: Sequence[Row], marked: Sequence[Row], vertical: Log) 
 
 def _against_strangers(rows: Sequence[Row], marked: Sequence[Row], vertical: Log) -> Any:
     """Cost against the chance of a right guess: all designs as dots, those that nothing beats by name."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     shown = [{**row, "best": row["on_guess"]} for row in rows]
     across = Log(min(row["guess"] for row in [*shown, *marked]) / 1.1, 1.05, _WIDTH)
@@ -204,14 +204,14 @@ def _against_strangers(rows: Sequence[Row], marked: Sequence[Row], vertical: Log
 
 
 def _titled(layers: Sequence[Any], title: str) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, fontSize=12, fontWeight="normal", offset=6)
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
 def _cost_axis(vertical: Log, title: str | None) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     axis = alt.Axis(grid=True, labelExpr="'× ' + format(datum.value, ',~r')", values=vertical.ticks())
     scale = alt.Scale(type="log", domain=[vertical.low, vertical.high], nice=False)
@@ -219,14 +219,14 @@ def _cost_axis(vertical: Log, title: str | None) -> Any:
 
 
 def _tooltip() -> list[Any]:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     numbers = ("epsilon", "guess", "added_variance", "cost")
     return ["design:N", "setting:N", *(alt.Tooltip(f"{name}:Q", format=".4g") for name in numbers)]
 
 
 def _emphasis() -> dict[str, Any]:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     return {
         "color": alt.condition("datum.best", alt.value(style.ESTIMATE), alt.value(style.OTHER)),
@@ -283,7 +283,7 @@ def _below_the_frontier(best: Sequence[Row], across: Log, vertical: Log) -> list
 
 def _leaders(labels: Sequence[Row], field: str, x: Any, y: Any) -> list[Any]:
     """Thin lines from names to what they name."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     ends = [
         {field: at, "cost": cost, "leader": i}
@@ -298,7 +298,7 @@ def _pointed_out(
     ours: Sequence[Row], field: str, from_right: Callable[[float], float], vertical: Log, x: Any, y: Any
 ) -> list[Any]:
     """Rings, and their names in the upper right, where few designs are; ``from_right`` turns pixels into values."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rings = alt.Chart(alt.InlineData(values=list(ours))).mark_point(
         color=style.TRUTH, size=110, strokeWidth=2.5, opacity=1

@@ -17,7 +17,7 @@ def interval_chart(
     names: Sequence[Any], values: Any, limits: Any, title: str, axis: str, lines: Sequence[str] = ()
 ) -> Any:
     """A dot for each value, a bar for its interval; the largest ones, by size, where there are many."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     values, limits = np.asarray(values, float), np.asarray(limits, float)
     shown = _largest(values)
@@ -41,7 +41,7 @@ def interval_chart(
 
 def count_chart(names: Sequence[Any], counts: Any, title: str, axis: str, lines: Sequence[str] = ()) -> Any:
     """A bar for each count, the largest ones where there are many."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     counts = np.asarray(counts, float)
     shown = _largest(counts)
@@ -67,13 +67,13 @@ def _left_out(count: int, shown: int) -> str:
 
 
 def _names(names: Sequence[str]) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     return alt.Y("name:N", sort=list(names), title=None, axis=alt.Axis(labelFontSize=12, labelOverlap=False))
 
 
 def _finished(chart: Any, title: str, lines: Sequence[str]) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, subtitle=[line for line in lines if line])
     return chart.properties(width=400, height=alt.Step(24), title=heading, config=style.config())

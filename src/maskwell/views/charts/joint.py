@@ -30,7 +30,7 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
 
     A panel shows the shares of the second variable among those people, with intervals by the delta method.
     """
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     design = estimate.design
     if not has_joint_chart(estimate):

@@ -25,7 +25,7 @@ def has_matrix_chart(design: Design) -> bool:
 
 def matrix_chart(design: Design, title: str = "What people with each true answer report, in percent") -> Any:
     """The matrix as a heat map: reports down, true answers across, and how far each report can shift odds."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     if not has_matrix_chart(design):
         raise DesignError(

@@ -23,7 +23,7 @@ _LEAST, _MOST = 100, 1_000_000
 
 def precision_chart(design: Design, n: int | None = None, share: float = _SHARE) -> Any:
     """The 95 % margin of a category with this share against the number of respondents; ``n`` is pointed out."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     low, high = (_LEAST, 100_000) if n is None else (max(n // 30, 10), min(30 * n, _MOST * 100))
     counts = sorted({round(count) for count in np.geomspace(low, high, _POINTS).tolist()} | ({n} if n else set()))
@@ -33,7 +33,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
         for name, of in (("masked", design), ("asked directly", unmasked))
         for count in counts
     ]
-    x = alt.X("n:Q", title="respondents", scale=alt.Scale(type="log", nice=False), axis=_count_axis(low, high))
+    x = alt.X("n:Q", title="respondents", scale=alt.Scale(type="log", nice=False), axis=count_axis(low, high))
     margins = [row["margin"] for row in rows]
     vertical = Log(min(margins) / 1.3, max(margins) * 1.3, _HEIGHT)
     y = alt.Y(
@@ -63,7 +63,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
 
 
 def _beside(row: dict[str, Any], text: str, x: Any, y: Any, **look: Any) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     above = row["question"] == "masked"
     align: Align = "left" if above else "right"
@@ -72,8 +72,9 @@ def _beside(row: dict[str, Any], text: str, x: Any, y: Any, **look: Any) -> Any:
     return mark.mark_text(align=align, dx=away, dy=-away, fontSize=12, **look).encode(x=x, y=y, text="text:N")
 
 
-def _count_axis(low: float, high: float) -> Any:
-    import altair as alt
+def count_axis(low: float, high: float) -> Any:
+    """An axis of numbers of people with a mark at each power of ten."""
+    from maskwell.views.charts.altair_extra import alt
 
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values = [10**power for power in powers if low <= 10**power <= high]
@@ -81,7 +82,7 @@ def _count_axis(low: float, high: float) -> Any:
 
 
 def _title(design: Design, n: int | None, share: float) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     count = n or 1000
     masked, plain = (half_width(of, count, proportion=share) for of in (design, direct(design.k)))

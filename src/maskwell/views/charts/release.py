@@ -23,9 +23,9 @@ _TWO_SIDED = 1.96
 
 def proof_chart(audit: IdentificationAudit) -> Any:
     """The chance that a match is right by the number of records found, for the riskiest blocks, against the limit."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
-    rows = [row for block in riskiest(audit, _MOST_BLOCKS) for row in _risk_rows(block, audit)]
+    rows = [row for block in riskiest(audit, _MOST_BLOCKS) for row in _risk_rows(block)]
     x = alt.X("matches:O", title="released records found with a person's true keys", axis=alt.Axis(labelAngle=0))
     y = alt.Y(
         "risk:Q",
@@ -62,14 +62,14 @@ def riskiest(audit: IdentificationAudit, most: int) -> list[tuple[int, BlockAudi
     return list(seen.values())[:most]
 
 
-def _risk_rows(item: tuple[int, BlockAudit], audit: IdentificationAudit) -> list[dict[str, Any]]:
+def _risk_rows(item: tuple[int, BlockAudit]) -> list[dict[str, Any]]:
     i, block = item
     return [
         {
             "block": f"block {i}: {block.cells} cells",
             "keys held by": f"{size} record{'s' * (size > 1)} in truth",
             "matches": a,
-            "risk": float(match_risk(block.sizes, audit.theta, size, a)),
+            "risk": float(match_risk(block.sizes, block.theta, size, a)),
         }
         for size in block.sizes
         for a in range(1, min(_MOST_MATCHES, block.records) + 1)
@@ -78,7 +78,7 @@ def _risk_rows(item: tuple[int, BlockAudit], audit: IdentificationAudit) -> list
 
 def changed_chart(comparison: Comparison) -> Any:
     """The share of records with another value, by column."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = [
         {"column": name, "share": count / comparison.n, "label": f"{percent(count / comparison.n, 2)}  ({count:,})"}
@@ -96,7 +96,7 @@ def changed_chart(comparison: Comparison) -> Any:
 
 def difference_chart(table: Compared) -> Any:
     """Released minus true counts of one column, beside what the release and what sampling do to them."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     order = np.sort(np.argsort(-table.before, kind="stable")[:FEW])
     rows = [
@@ -135,7 +135,7 @@ def difference_chart(table: Compared) -> Any:
 
 def association_chart(comparison: Comparison) -> Any:
     """Cramér's V before and after, with its sampling error."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     found = sorted(comparison.associations, key=lambda one: -one.before)[:FEW]
     names = ["before, with its sampling error", "after"]
@@ -177,7 +177,7 @@ def association_chart(comparison: Comparison) -> Any:
 
 def cross_chart(table: Compared) -> Any:
     """Released minus true counts of two columns, in standard errors of sampling."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = []
     error = np.maximum(table.sampling_error, 1.0)
@@ -207,7 +207,7 @@ def cross_chart(table: Compared) -> Any:
 
 def released_chart(table: PublicTable) -> Any:
     """The counts of a released file with 95 % bars for sampling and release together."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     added = table.added_error
     total = None if added is None else np.sqrt(table.sampling_error**2 + added**2)
@@ -241,7 +241,7 @@ def released_chart(table: PublicTable) -> Any:
 
 def transition_chart(labels: Sequence[str], matrix: Any, title: str) -> Any:
     """A transition matrix as a heat map: released values down, true ones across, in percent."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     rows = [
         {"released": labels[i], "true": labels[j], "chance": float(matrix[i, j]), "text": _percent(float(matrix[i, j]))}
@@ -265,7 +265,7 @@ def transition_chart(labels: Sequence[str], matrix: Any, title: str) -> Any:
 
 def target_chart(found: RiskTarget) -> Any:
     """The risk that remains by ε, the target, and the ε that was chosen."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     x, y = alt.X("epsilon:Q", title="ε"), alt.Y("risk:Q", title=f"{found.measure}: correct matches to expect")
     curve = alt.Chart(alt.InlineData(values=[{"epsilon": at, "risk": risk} for at, risk in found.curve]))
@@ -286,14 +286,14 @@ def _percent(chance: float) -> str:
 
 
 def _names(order: Sequence[Any], field: str, title: str | None = None) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     axis = alt.Axis(labelFontSize=12, labelOverlap=False, labelLimit=180)
     return alt.Y(f"{field}:N", sort=list(order), title=title, axis=axis)
 
 
 def _finished(layers: list[Any], title: str, lines: Sequence[str], width: Any, height: Any) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, subtitle=[line for line in lines if line])
     return alt.layer(*layers).properties(width=width, height=height, title=heading, config=style.config())

@@ -22,10 +22,10 @@ _FITTED = 5
 
 def sizes_chart(report: RiskReport) -> Any:
     """Records by the number of records that share their keys."""
-    counts = report.cells.counts
+    cells = report.cells
     rows = []
     for low, high in pairwise((*_SIZES, math.inf)):
-        inside = counts[(counts >= low) & (counts < high)]
+        inside = cells.counts[(cells.matches >= low) & (cells.matches < high)]
         name = f"{low}" if high == low + 1 else f"{low} or more" if high == math.inf else f"{low} to {high - 1:.0f}"
         rows.append(_bar(name, int(inside.sum()), report.n))
     lines = ["The smaller the cell, the fewer others a person hides among."]
@@ -72,7 +72,7 @@ def drivers_chart(report: RiskReport) -> Any:
 
 def fit_chart(found: Modelled) -> Any:
     """How many cells of each size the model expects beside how many there are."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     sizes = np.arange(1, _FITTED + 1)
     factorials = np.array([math.factorial(s) for s in sizes.tolist()], float)
@@ -112,7 +112,7 @@ def fit_chart(found: Modelled) -> Any:
 
 def steps_chart(found: Modelled) -> Any:
     """The standardised fit statistics of the models on the way to the chosen one."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     names = ["independence"] + ["+ " + " × ".join(step.added) for step in found.steps[1:]]
     rows = [
@@ -137,7 +137,7 @@ def steps_chart(found: Modelled) -> Any:
 
 
 def _bars(rows: list[dict[str, Any]], heading: str, title: str, lines: list[str], *, share: bool = False) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=_axis([row["name"] for row in rows], "name", heading or None)
@@ -153,13 +153,13 @@ def _bars(rows: list[dict[str, Any]], heading: str, title: str, lines: list[str]
 
 
 def _axis(order: Sequence[Any], field: str, title: str | None) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     return alt.Y(f"{field}:N", sort=list(order), title=title, axis=alt.Axis(labelFontSize=12, labelOverlap=False))
 
 
 def _finished(layers: list[Any], title: str, lines: list[str]) -> Any:
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     heading = alt.TitleParams(title, subtitle=[line for line in lines if line])
     whole = alt.layer(*layers).properties(width=380, height=alt.Step(24), title=heading, config=style.config())

@@ -61,6 +61,6 @@ def config(ink: str = INK) -> dict[str, Any]:
 
 def vega_lite_version() -> str:
     """The version of Vega-Lite that the installed Altair writes, as vl-convert names it."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     return ".".join(str(alt.SCHEMA_VERSION).removeprefix("v").split(".")[:2])

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from maskwell.extras import require
 from maskwell.plain_text import visible, visible_html
 from maskwell.results.blocks import Block, Facts, Table, Text
 from maskwell.views.charts import style
@@ -109,6 +110,7 @@ def _asset(name: str) -> str:
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, of the version that the installed Altair writes for."""
+    require("Pictures and pages with pictures need", "vl_convert")
     import vl_convert
 
     script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=style.vega_lite_version()))

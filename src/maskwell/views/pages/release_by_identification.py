@@ -13,8 +13,9 @@ from maskwell.release.attack.intruders import limit_in_words
 from maskwell.release.evaluation.block_comparison import READING
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.release.identification.blocks.forming import WAYS
+from maskwell.release.identification.plan import IdentificationPlan
 from maskwell.release.identification.request import Request
-from maskwell.release.identification.theta import least_cells
+from maskwell.release.identification.rules import EqualFrequencies, Rule
 from maskwell.release.partition import text_of
 from maskwell.results.numbers import figure, percent
 from maskwell.views.charts.release import proof_chart
@@ -121,13 +122,13 @@ def _warnings(release: Release) -> list[str]:
 def _demand(release: Release) -> Section:
     plan, request = release.plan, release.setup.request
     sizes = release.setup.blocks.sizes
-    rare = -(-request.xi.denominator // request.xi.numerator)
+    rare = request.rule.sensitive_below
     blocks = f"{len(sizes)} of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "none"
     rows = [
         ["limit ξ", figure(plan.xi), "the largest chance that a match is right"],
-        ["θ", figure(plan.theta), "a record of a cell of frequency t moves with chance θ / t"],
+        ["θ", _theta(plan), "a record of a cell of frequency t moves with chance θ / t"],
         ["sensitive", f"cells of fewer than {rare}", "those of fewer than 1/ξ records"],
-        ["least block", f"{least_cells(plan.theta)} cells", "from which on the limit holds whatever the block"],
+        ["least block", *_least_block(request.rule)],
         ["keys", ", ".join(plan.keys), "what an intruder may know"],
         ["within", _spec(request.within), "what no record leaves"],
         ["exempt", _spec(request.exempt), "what never changes"],
@@ -138,6 +139,20 @@ def _demand(release: Release) -> Section:
         ["joined sets", str(plan.merged), "partition sets too small to stand alone"],
     ]
     return Section("The demand and the plan", [Table("What was asked, and what follows", ["", "", ""], rows, "<==")])
+
+
+def _theta(plan: IdentificationPlan) -> str:
+    if plan.theta is not None or not plan.thetas:
+        return "–" if plan.theta is None else figure(plan.theta)
+    return f"{figure(min(plan.thetas))} to {figure(max(plan.thetas))}, block by block"
+
+
+def _least_block(rule: Rule) -> tuple[str, str]:
+    if isinstance(rule, EqualFrequencies):
+        few = {rule.least_of(t): t for t in range(rule.sensitive_below - 1, 0, -1)}
+        needed = ", ".join(f"{cells} from t = {t} on" for cells, t in sorted(few.items(), reverse=True))
+        return f"{rule.least_of(1)} cells", f"of one frequency t: {needed}; each kind of block is audited by itself"
+    return f"{rule.least} cells", "from which on the limit holds whatever the block"
 
 
 def _formed(request: Request) -> str:
@@ -215,7 +230,7 @@ def _by_kind(audit: IdentificationAudit) -> Table:
 
 def _audited(block: BlockAudit) -> list[str]:
     composition = ", ".join(f"{size}: {cells:,}" for size, cells in sorted(block.sizes.items()))
-    where = f"t = {block.size}, a = {block.matches}" if block.size else "below 1/65"
+    where = f"t = {block.size}, a = {block.matches}" if block.size else "below 1/513"
     sizes = [f"{block.cells:,}", composition, f"{block.records:,}"]
     all_counts = f"{'' if block.all_counts.exact else '≥ '}{figure(block.all_counts.risk)}"
     return [*sizes, figure(block.risk), where, all_counts]
@@ -263,7 +278,7 @@ def _riskiest(release: Release) -> list[list[str]]:
         audited, planned = audit.blocks[i], plan.blocks[i]
         risk = {
             size: max(
-                match_risk(audited.sizes, audit.theta, size, a) for a in range(1, min(_MATCHES, audited.records) + 1)
+                match_risk(audited.sizes, audited.theta, size, a) for a in range(1, min(_MATCHES, audited.records) + 1)
             )
             for size in audited.sizes
         }

@@ -54,7 +54,8 @@ def _cells(report: RiskReport) -> Section:
     words = f"{len(report.cells):,} of {report.cells.possible:,} possible combinations of the keys occur."
     missing = [f"{key} {count:,}" for key, count in report.missing.items() if count]
     if missing:
-        words += f" Missing values are a category of their own: {', '.join(missing)}."
+        how = "match any value" if report.cells.wild else "are a category of their own"
+        words += f" Missing values {how}: {', '.join(missing)}."
     table = Table("Records in small cells", ["cell", "records", "share"], rows, "<>>")
     return Section(
         "Cells of the keys",

@@ -46,7 +46,7 @@ export function canBeAsked(stored) {
   const { weights } = stored;
   const k = stored.categories.length;
   if (stored.kind === "blocks" && BigInt(weights.outside) !== 0n) return false;
-  if (stored.kind === "matrix") return false;
+  if (!["blocks", "conditional"].includes(stored.kind)) return false;
   const given = stored.kind === "conditional" ? weights.weights : weights.copies;
   const chances = new Map(given.map((weight, i) => [membersOf(stored, i).join(), BigInt(weight)]));
   return given.every((weight, i) => chances.get(complement(membersOf(stored, i), k).join()) === BigInt(weight));

@@ -22,10 +22,13 @@ export function readParts(stored, readDesign) {
   return partsOf(stored).map((part, i) => ({ ...part, design: design.parts?.[i] ?? design }));
 }
 
+const isTable = ({ kind }) => kind === "matrix" || kind === "layered tables";
+const isBits = ({ kind }) => kind === "bits" || kind === "layered bits";
+
 /** Whether a report is one category ("one"), a list of categories ("list"), or a row of a table ("code"). */
 export function shapeOf(stored) {
-  if (stored.kind === "matrix") return "code";
-  if (stored.kind === "projective") return "list";
+  if (isTable(stored)) return "code";
+  if (stored.kind === "projective" || isBits(stored)) return "list";
   const [least, most] = sizes(stored);
   return least === 1 && most === 1 && stored.kind !== "conditional" ? "one" : "list";
 }
@@ -91,8 +94,13 @@ function ownChance({ kind, weights }) {
   return ratio(inside, TOTAL);
 }
 
-/** The rows of an explicit matrix as fractions. */
-export function rowsOf({ weights }) {
+/** The rows of a table as fractions; two layers are one table after the other. */
+export function rowsOf({ kind, weights }) {
+  if (kind === "layered tables") {
+    const [first, second] = [weights.first, weights.second].map((rows) => rows.map((row) => row.map(BigInt)));
+    const both = (row, j) => row.reduce((sum, weight, y) => sum + weight * first[y][j], 0n);
+    return second.map((row) => first[0].map((_, j) => ratio(both(row, j), TOTAL * TOTAL)));
+  }
   const total = BigInt(weights.total);
   return weights.rows.map((row) => row.map((weight) => ratio(BigInt(weight), total)));
 }
@@ -104,7 +112,13 @@ export function rowsOf({ weights }) {
  * is right.
  */
 export function reveal(stored) {
-  const by = { matrix: revealTable, projective: revealSpace };
+  const by = {
+    matrix: revealTable,
+    "layered tables": revealTable,
+    projective: revealSpace,
+    bits: revealBits,
+    "layered bits": revealBits,
+  };
   return (by[stored.kind] ?? revealSets)(stored);
 }
 
@@ -228,6 +242,61 @@ function holdingAll(k, q, t) {
   return pointsOf(q, t - dimension);
 }
 
+/** The chance of a bit to be 1 for the true category, and for another one. */
+function bitChances({ kind, weights }) {
+  const layers = kind === "bits" ? [[weights.own, weights.other]] : [weights.first, weights.second];
+  return layers.reduce(
+    (chances, layer) => {
+      const [afterOne, afterZero] = layer.map((weight) => ratio(BigInt(weight), TOTAL));
+      return chances.map((one) => plus(times(one, afterOne), times(minus(ONE, one), afterZero)));
+    },
+    [ONE, ZERO],
+  );
+}
+
+/** How a report is shared between people with an answer that it holds and others, as far as it depends on that. */
+function bitOdds(stored) {
+  const [own, other] = bitChances(stored);
+  return { member: times(own, minus(ONE, other)), other: times(other, minus(ONE, own)) };
+}
+
+function revealBits(stored) {
+  const k = stored.categories.length;
+  const [own, other] = bitChances(stored);
+  const odds = bitOdds(stored);
+  // The best guess is any answer that the report holds; of a report that holds none, any.
+  const none = power(minus(ONE, other), k - 1);
+  const some = minus(ONE, times(none, minus(ONE, other)));
+  const guess = plus(times(over(own, other), some), times(minus(ONE, own), none));
+  return {
+    k,
+    shape: "list",
+    least: 0,
+    most: k,
+    own,
+    parity: over(odds.member, odds.other),
+    open: k,
+    exposed: ZERO,
+    guess: over(guess, ratio(BigInt(k))),
+  };
+}
+
+// Beyond so many bits a fraction is cut: nobody is shown so many digits.
+const MOST_BITS = 4096n;
+
+function power(base, exponent) {
+  let result = ONE;
+  for (const digit of exponent.toString(2)) {
+    result = cut(times(result, result));
+    if (digit === "1") result = cut(times(result, base));
+  }
+  return result;
+}
+
+function cut([n, d]) {
+  return d >> MOST_BITS === 0n ? [n, d] : ratio((n << MOST_BITS) / d, 1n << MOST_BITS);
+}
+
 /** The factors of several reports multiply; null if one of them has no limit. */
 export function together(parities) {
   return parities.includes(null) ? null : parities.reduce(times, ONE);
@@ -244,7 +313,8 @@ export function belief(parity) {
  * table, else {member, other}; `size` is how many answers the report holds.
  */
 export function compare(stored, report, size) {
-  if (stored.kind === "matrix") return { row: rowsOf(stored)[report] };
+  if (isTable(stored)) return { row: rowsOf(stored)[report] };
+  if (isBits(stored)) return bitOdds(stored);
   if (stored.kind === "projective") return hyperplaneChances(stored);
   return classes(stored)[stored.kind === "subsets" ? listSizes(stored).indexOf(size) : report];
 }

@@ -12,6 +12,7 @@ class DraftPage {
   constructor() {
     this.draft = readDraft();
     for (const id of FIELDS) at(id).value = this.draft[id] ?? "";
+    at("invitations").checked = this.draft.invitations;
     at("survey").addEventListener("input", () => this.keep());
     at("survey").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -23,6 +24,7 @@ class DraftPage {
 
   keep() {
     for (const id of FIELDS) this.draft[id] = at(id).value;
+    this.draft.invitations = at("invitations").checked;
     keepDraft(this.draft);
   }
 
@@ -100,6 +102,7 @@ class DraftPage {
       opens: draft.opens || null,
       closes: draft.closes || null,
       least_batch: Number(draft.least_batch),
+      invitations: draft.invitations,
       questions: draft.questions.map(({ name, text, design, form, optional }) => ({ name, text, design, form, optional })),
     };
   }
@@ -123,6 +126,9 @@ class DraftPage {
     await this.trying(async () => {
       const made = await call("api/surveys", { method: "POST", body: this.document() });
       at("link").textContent = made.respond_url;
+      at("link").hidden = at("link-title").hidden = this.draft.invitations;
+      at("invite").hidden = !this.draft.invitations;
+      at("make-invitations").href = address(`studio/surveys/${made.id}/invitations`);
       at("token").textContent = made.owner_token;
       at("watch").href = address(`studio/surveys/${made.id}`);
       at("drafting").hidden = true;

@@ -4,7 +4,7 @@ const KEY = "maskwell-studio-draft";
 
 /** A survey without questions. */
 export function emptyDraft() {
-  return { title: "", language: "en", introduction: "", opens: "", closes: "", least_batch: 10, texts: "", questions: [] };
+  return { title: "", language: "en", introduction: "", opens: "", closes: "", least_batch: 10, texts: "", invitations: false, questions: [] };
 }
 
 /** The draft as it was left. */

@@ -7,6 +7,7 @@ import { call } from "./service.js";
 
 const at = (id) => document.getElementById(id);
 const USUAL = 0.05;
+const PAUSE = 3000;
 
 class JointPage {
   constructor(form) {
@@ -17,16 +18,32 @@ class JointPage {
   }
 
   async ask() {
+    clearTimeout(this.waiting);
     at("problem").textContent = "";
     at("verdict").textContent = "Counting…";
+    const query = String(new URLSearchParams({ first: at("first").value, second: at("second").value }));
+    this.asked = query;
     try {
-      const query = new URLSearchParams({ first: at("first").value, second: at("second").value });
-      this.show(await call(`studio/surveys/${this.survey}/joint/figures?${query}`));
+      const figures = await call(`studio/surveys/${this.survey}/joint/figures?${query}`);
+      if (this.asked !== query) return; // other questions were chosen meanwhile
+      if (figures.counting) this.wait(figures.counting);
+      else this.show(figures);
     } catch (error) {
+      if (this.asked !== query) return;
       at("problem").textContent = error.message;
-      for (const id of ["verdict", "association", "reference", "unclear"]) at(id).textContent = "";
-      for (const id of ["groups", "cells"]) at(id).replaceChildren();
+      this.clear();
     }
+  }
+
+  wait(words) {
+    this.clear();
+    at("verdict").textContent = words;
+    this.waiting = setTimeout(() => this.ask(), PAUSE);
+  }
+
+  clear() {
+    for (const id of ["verdict", "association", "reference", "unclear"]) at(id).textContent = "";
+    for (const id of ["groups", "cells"]) at(id).replaceChildren();
   }
 
   show(figures) {

@@ -69,7 +69,8 @@ class WatchPage {
       const figures = await call(`studio/surveys/${this.element.dataset.survey}/figures`);
       at("problem").textContent = "";
       this.show(figures);
-      if (figures.state === "closed") return;
+      const all = figures.received - (figures.received % figures.least_batch);
+      if (figures.state === "closed" && figures.shown === all) return;
     } catch (error) {
       at("problem").textContent = error.message;
     }
@@ -81,8 +82,9 @@ class WatchPage {
     at("received").textContent = count(figures.received);
     at("shown").textContent = count(figures.shown);
     this.days.show(figures.by_day);
+    at("counting").textContent = figures.counting ?? "";
     // Between two whole batches nothing changes, and nothing is drawn again.
-    if (figures.shown === this.shown) return;
+    if (figures.counting || figures.shown === this.shown) return;
     if (this.shown !== null) say(`${count(figures.shown)} submissions are counted`);
     this.shown = figures.shown;
     figures.questions.forEach((question, i) => this.cards[i].show(question));

@@ -10,7 +10,7 @@ from maskwell.collect.service import Published
 from maskwell.collect.studio.owner.watched import label_of
 from maskwell.collect.surveys.document import Question
 from maskwell.collect.surveys.estimates import LEVEL
-from maskwell.collect.surveys.tallies import Tallies
+from maskwell.collect.surveys.tallies import Counting, Tallies
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate, independence_test
 from maskwell.inference.intervals.closed_form import normal_quantile
@@ -36,7 +36,10 @@ def joined(tallies: Tallies, published: Published, first: int, second: int) -> d
     given, shown = questions[first], questions[second]
     if given.design.k * shown.design.k > _MOST_CELLS:
         raise Refusal(422, f"together they have more than {_MOST_CELLS} pairs of answers; use the export.")
-    tally = tallies.joint(published, [given.name, shown.name])
+    try:
+        tally = tallies.joint(published, [given.name, shown.name])
+    except Counting as reason:
+        return {"counting": str(reason)}
     if tally.n < published.survey.least_batch:
         raise Refusal(409, f"nothing is shown before {published.survey.least_batch} people have answered both.")
     table = estimate(tally)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -10,6 +11,8 @@ from starlette.responses import RedirectResponse, Response
 
 from maskwell.collect.http.answers import Refusal, json_answer
 from maskwell.collect.http.api import respond_address
+from maskwell.collect.http.inviting import invitation_addresses
+from maskwell.collect.invitations.passes import MOST_AT_ONCE
 from maskwell.collect.service import Published, Service
 from maskwell.collect.studio.owner.audits import audit_file_of, audited
 from maskwell.collect.studio.owner.joint import can_be_joined, joined
@@ -52,6 +55,23 @@ def pages(service: Service) -> APIRouter:
     def joint(request: Request, survey: str) -> Response:
         published = owned_survey(request, survey)
         return show(request, published, "joint.html", questions=can_be_joined(published))
+
+    @router.get("/invitations")
+    def invitations(request: Request, survey: str) -> Response:
+        published = owned_survey(request, survey)
+        made = service.database.invited(published.id)
+        return show(request, published, "invitations.html", made=made, most=MOST_AT_ONCE)
+
+    @router.post("/invitations")
+    async def make_invitations(request: Request, survey: str) -> Response:
+        published = await run_in_threadpool(owned_survey, request, survey)
+        if published.signing_key is None:
+            raise Refusal(409, "This survey is open to everybody; it has no invitations.")
+        count = (await form_fields(request)).get("count", "")
+        if not re.fullmatch("[0-9]{1,9}", count) or not 1 <= int(count) <= MOST_AT_ONCE:
+            raise Refusal(422, f"Say for how many people: a whole number from 1 to {MOST_AT_ONCE:,}.")
+        addresses = await run_in_threadpool(invitation_addresses, service, request, published, int(count))
+        return _file("\n".join(["invitation", *addresses, ""]), "text/csv", f"{published.id}_invitations.csv")
 
     @router.get("/work")
     def work(request: Request, survey: str) -> Response:

@@ -1,6 +1,6 @@
 """A running survey in figures: how many answered on which day, and each question's estimates with their noise.
 
-All of it is counted from whole batches that were counted before: nothing here reads a report twice.
+All of it is counted from whole batches, most of which were counted before: nothing here reads a report twice.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from maskwell.collect.service import Published, Service
 from maskwell.collect.surveys.document import Question
 from maskwell.collect.surveys.estimates import LEVEL, question_estimate
-from maskwell.collect.surveys.tallies import Tallies
+from maskwell.collect.surveys.tallies import Counting, Tallies
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.reports.tally import Tally
 from maskwell.tables.labels import text_of
@@ -24,13 +24,15 @@ def watched(service: Service, tallies: Tallies, published: Published) -> dict[st
     """Everything that the page of a running survey shows."""
     progress = service.progress(published)
     least = published.survey.least_batch
-    counted = tallies.by_question(published) if progress["shown"] else {}
-    shown = [
-        question_figures(question, counted[question.name], least)
-        for question in published.survey.questions
-        if question.name in counted
-    ]
-    return {**progress, "questions": shown}
+    if not progress["shown"]:
+        return {**progress, "counting": None, "questions": []}
+    try:
+        counted = tallies.by_question(published)
+    except Counting as reason:
+        return {**progress, "shown": 0, "counting": str(reason), "questions": []}
+    first = next(iter(counted.values()))
+    shown = [question_figures(question, counted[question.name], least) for question in published.survey.questions]
+    return {**progress, "shown": first.n + first.missing, "counting": None, "questions": shown}
 
 
 def question_figures(question: Question, tally: Tally, least: int) -> dict[str, Any]:

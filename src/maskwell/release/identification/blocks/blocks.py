@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
+from maskwell.release.identification.rules import Rule
 from maskwell.release.partition import Partition
 from maskwell.tables.codes import Ints
 
@@ -49,50 +52,69 @@ def form_blocks(set_of_cell: Ints, sensitive: Ints, groups: Groups) -> Blocks:
     return Blocks(sensitive[order], starts.astype(np.int64), tuple(groups[g] for g in used.tolist()))
 
 
-def too_small(set_of_cell: Ints, parts: Partition, least: int) -> DataError:
-    """What to say of sets with too few sensitive cells; ``set_of_cell`` is the set of each sensitive cell."""
-    counts = np.bincount(set_of_cell, minlength=len(parts))
-    occupied = counts[counts > 0]
+def frequencies_of_sets(set_of_cell: Ints, counts: Ints, sets: int) -> list[dict[int, int]]:
+    """How many of these cells of each set have each frequency."""
+    found: list[dict[int, int]] = [{} for _ in range(sets)]
+    pairs, cells = np.unique(np.stack([set_of_cell, counts]), axis=1, return_counts=True)
+    for own, t, number in zip(*pairs.tolist(), cells.tolist(), strict=True):
+        found[own][t] = number
+    return found
+
+
+COARSEN = "coarsen the keys (mw.release.search_recoding, or maskwell recode, finds the mildest way)"
+"""The remedy that always helps, and the tool for it."""
+
+
+class TooSmall(DataError):
+    """A set has too few sensitive cells for its limit."""
+
+
+def too_small(set_of_cell: Ints, counts: Ints, parts: Partition, rule: Rule) -> TooSmall:
+    """What to say of sets with too few sensitive cells, given the set and the frequency of each such cell."""
+    occupied = [sizes for sizes in frequencies_of_sets(set_of_cell, counts, len(parts)) if sizes]
+    small = sorted((sizes for sizes in occupied if not rule.enough(sizes)), key=lambda sizes: sum(sizes.values()))
     what = (
-        f"{int((occupied < least).sum())} of the {len(occupied)} partition sets with sensitive cells have fewer than "
-        f"{least} of them (the smallest has {occupied.min()}), too few to hide among at this xi"
+        f"{len(small)} of the {len(occupied)} partition sets with sensitive cells have {rule.need(small[0])} "
+        f"(the smallest has {sum(small[0].values())} in all), too few to hide among at this xi"
     )
     if len(occupied) == 1:
-        return DataError(f"{what}; coarsen the keys, raise xi, or leave these records out of the release.")
+        return TooSmall(f"{what}; {COARSEN}, raise xi, or leave these records out of the release.")
     coarser = [
         factor.name
         for i, factor in enumerate(parts.factors)
-        if not factor.exempt and _least_without(i, set_of_cell, parts) >= least
+        if not factor.exempt and _enough_without(i, set_of_cell, counts, parts, rule)
     ]
     then = f": without {' or without '.join(map(repr, coarser))} no set would be too small" if coarser else ""
     merge = Setting("merge", "merge", quote='"')
-    return DataError(
+    return TooSmall(
         Advice(
-            f"{what}; add ", merge, f" to join each of them with the set nearest to it, or make within coarser{then}."
+            f"{what}; add ",
+            merge,
+            f" to join each of them with the set nearest to it, {COARSEN}, or make within coarser{then}.",
         )
     )
 
 
-def _least_without(dropped: int, set_of_cell: Ints, parts: Partition) -> int:
-    """The size of the smallest block if one factor were not used."""
+def _enough_without(dropped: int, set_of_cell: Ints, counts: Ints, parts: Partition, rule: Rule) -> bool:
+    """Whether all sets would have enough cells if one factor were not used."""
     kept = np.delete(parts.levels, dropped, axis=1)
     _, merged = np.unique(kept, axis=0, return_inverse=True) if kept.shape[1] else (None, np.zeros(len(parts), int))
-    counts = np.bincount(merged.ravel()[set_of_cell])
-    return int(counts[counts > 0].min())
+    held = frequencies_of_sets(merged.ravel()[set_of_cell], counts, int(merged.max()) + 1)
+    return all(rule.enough(sizes) for sizes in held if sizes)
 
 
-def join(groups: Groups, counts: Ints, parts: Partition, least: int) -> Groups:
-    """Join the smallest group that has sensitive cells with the nearest one until none has too few.
+def join(groups: Groups, held: Sequence[Mapping[int, int]], parts: Partition, rule: Rule) -> Groups:
+    """Join the smallest group that has too few sensitive cells with the nearest one until none has too few.
 
-    ``counts`` is the number of sensitive cells of each group.
+    ``held`` says how many sensitive cells of each group have each frequency.
     """
-    idle = [group for group, count in zip(groups, counts.tolist(), strict=True) if not count]
-    groups = [group for group, count in zip(groups, counts.tolist(), strict=True) if count]
-    size = [count for count in counts.tolist() if count]
+    idle = [group for group, sizes in zip(groups, held, strict=True) if not sizes]
+    groups = [group for group, sizes in zip(groups, held, strict=True) if sizes]
+    cells = [Counter(sizes) for sizes in held if sizes]
     ordered = np.array([factor.ordered for factor in parts.factors], bool)
     exempt = np.array([factor.exempt for factor in parts.factors], bool)
-    while min(size) < least:
-        smallest = size.index(min(size))
+    while small := [i for i, sizes in enumerate(cells) if not rule.enough(sizes)]:
+        smallest = min(small, key=lambda i: cells[i].total())
         levels = parts.levels[list(groups[smallest])]
         choices = []
         for other, group in enumerate(groups):
@@ -100,15 +122,15 @@ def join(groups: Groups, counts: Ints, parts: Partition, least: int) -> Groups:
             if other == smallest or gap[:, :, exempt].any():
                 continue
             distance = int(np.where(ordered, gap, gap > 0).sum(axis=2).min()) if gap.size else 0
-            choices.append((distance, size[other], other))
+            choices.append((distance, cells[other].total(), other))
         if not choices:
-            raise DataError(
-                f"a block of {size[smallest]} sensitive cells, with {least} needed, has no other set to join"
-                f"{' without crossing an exempt column or category' if exempt.any() else ''}; coarsen the keys, raise "
-                "xi, exempt less, or leave these records out of the release."
+            raise TooSmall(
+                f"a set of {cells[smallest].total()} sensitive cells, which are {rule.need(cells[smallest])}, has no "
+                f"other one to join{' without crossing an exempt column or category' if exempt.any() else ''}; "
+                f"{COARSEN}, raise xi, exempt less, or leave these records out of the release."
             )
         other = min(choices)[2]
         groups[other] = tuple(sorted(groups[other] + groups[smallest]))
-        size[other] += size[smallest]
-        del groups[smallest], size[smallest]
+        cells[other] += cells[smallest]
+        del groups[smallest], cells[smallest]
     return sorted(groups + idle)

@@ -26,6 +26,7 @@ from maskwell.release.identification.blocks.likeness import (
     staying_picture,
 )
 from maskwell.release.identification.blocks.microaggregation import group_sizes, microaggregate
+from maskwell.release.identification.rules import Rule, frequencies
 from maskwell.release.log_ratios import views_of_keys
 from maskwell.release.rows import random_order
 from maskwell.release.staying_columns import is_plain, ranked
@@ -93,18 +94,25 @@ class Cast:
 
 
 def form(
-    cast: Cast, way: str, size: int | None, least: int, chance: Chance | None = None, show: Progress | None = None
+    cast: Cast, way: str, size: int | None, rule: Rule, chance: Chance | None = None, show: Progress | None = None
 ) -> Blocks:
-    """Small blocks of about ``size`` cells within each partition set, none of fewer than ``least``."""
+    """Blocks of about ``size`` cells within each partition set, all of which hold the limit; None for large ones."""
     whole = cast.whole
-    if size is None or not len(whole):
+    if not len(whole) or (size is None and rule.one_theta):
         return whole
-    gather = _at_random(whole, chance or Chance()) if way == "random" else _alike(cast, way, show)
+    gather = _gathering(cast, way, chance or Chance(), show)
     blocks: list[Ints] = []
     sets: list[tuple[int, ...]] = []
     for i, members in enumerate(whole.sets):
-        for part in _of_equal_frequency(np.arange(whole.starts[i], whole.starts[i + 1]), cast, least):
-            formed = [np.sort(group) for group in gather(part, group_sizes(len(part), size, least))]
+        places = np.arange(whole.starts[i], whole.starts[i + 1])
+        counts = cast.counts[whole.cells[places]]
+        for part, least in rule.parts(counts):
+            wanted = [len(part)] if size is None else group_sizes(len(part), max(size, least), least)
+            formed = [np.sort(group) for group in gather(places[part], wanted)]
+            held = (frequencies(cast.counts[whole.cells[group]].tolist()) for group in formed)
+            if not all(rule.theta(sizes) for sizes in held):
+                # Cells of several frequencies hold the limit together, but not in every mixture.
+                formed = [places[part]]
             blocks += sorted(formed, key=lambda group: int(group[0]))
             sets += [members] * len(formed)
     starts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
@@ -115,14 +123,10 @@ Gather = Callable[[Ints, Sequence[int]], list[Ints]]
 """Sorts positions of sensitive cells into groups of given sizes."""
 
 
-def _of_equal_frequency(places: Ints, cast: Cast, least: int) -> list[Ints]:
-    """Cells of one frequency apart from those of another, where there are enough of each.
-
-    In a block of both, the counts of the others say more about who stayed.
-    """
-    counts = cast.counts[cast.whole.cells[places]]
-    parts = [places[counts == count] for count in np.unique(counts)]
-    return parts if min(map(len, parts)) >= least else [places]
+def _gathering(cast: Cast, way: str, chance: Chance, show: Progress | None) -> Gather:
+    if way == WHOLE:
+        return lambda cells, sizes: [cells]
+    return _at_random(cast.whole, chance) if way == "random" else _alike(cast, way, show)
 
 
 def _at_random(whole: Blocks, chance: Chance) -> Gather:

@@ -3,13 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwell.numerics.compiled import compiled
 
 Array = NDArray[Any]
 
 
-@njit(nogil=True, cache=True)
+def _order_and_range_at_once(ids: Array) -> Any:
+    return bool(np.all(ids[1:] > ids[:-1])), ids.min(), ids.max()
+
+
+@compiled(instead=_order_and_range_at_once)
 def order_and_range(ids: Array) -> Any:
     """Whether each id is larger than the one before, the least and the largest, in one reading."""
     falls = 0
@@ -21,7 +26,7 @@ def order_and_range(ids: Array) -> Any:
     return falls == 0, low, high
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
     """How many ids stand earlier too; ``seen`` has a bit for each number from ``low``."""
     repeats = 0
@@ -33,7 +38,7 @@ def count_repeats(ids: Array, low: Any, seen: Array) -> Any:
     return repeats
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mark_in_pages(ids: Array, keys: Array, slots: Array, pages: Array, used: int, left: Array) -> Any:
     """Mark ids in pages of bits, one page for 2^20 neighbouring numbers, and count those that were marked before.
 
@@ -63,7 +68,12 @@ def mark_in_pages(ids: Array, keys: Array, slots: Array, pages: Array, used: int
     return repeats, used, n_left
 
 
-@njit(nogil=True, cache=True)
+def _fill_id_blocks_at_once(ids: Array, blocks: Array) -> None:
+    blocks[:, 0] = ids.astype(np.uint64)
+    blocks[:, 1] = (ids < 0).astype(np.uint64) << np.uint64(31)
+
+
+@compiled(instead=_fill_id_blocks_at_once)
 def fill_id_blocks(ids: Array, blocks: Array) -> None:
     """Whole numbers as 64-bit two's complement; bit 95 of the 128-bit block says that a number is negative."""
     for i in range(len(ids)):
@@ -71,7 +81,7 @@ def fill_id_blocks(ids: Array, blocks: Array) -> None:
         blocks[i, 1] = np.uint64(ids[i] < 0) << np.uint64(31)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def join_text_block(data: Array, ends: Array, rows: Array, at: int, is_bytes: int, state: Array) -> None:
     """Join block ``at`` of each message to its state by XOR: four bytes 2 x length + is_bytes, the text, zeros."""
     for r in range(len(rows)):

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maskwell.errors import DataError
-from maskwell.sampling.ids import read_ids
-from maskwell.sampling.seen_ids import SeenIds
+from maskwell.sampling.ids.blocks import read_ids
+from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.matching import as_text, whole_spelling
 
 

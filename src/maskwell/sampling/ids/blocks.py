@@ -89,7 +89,7 @@ def _refuse(repeats: int, n: int) -> None:
 
 
 def _number_blocks(ids: NDArray[Any]) -> Blocks:
-    from maskwell.sampling.id_kernels import fill_id_blocks
+    from maskwell.sampling.ids.kernels import fill_id_blocks
 
     blocks = BUFFERS.get("ids", 16 * len(ids)).view("<u8").reshape(-1, 2)
     fill_id_blocks(ids, blocks)
@@ -100,7 +100,7 @@ def text_blocks(column: Any, key: bytes) -> Blocks:
     """The block of each text of an Arrow column as :func:`read_ids` gives it, hashed under a 32-byte key."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    from maskwell.sampling.id_kernels import join_text_block
+    from maskwell.sampling.ids.kernels import join_text_block
 
     is_bytes = int(column.type == _hashed_types()[1])
     offsets = np.frombuffer(column.buffers()[1] or bytes(8), np.int64)[column.offset : column.offset + len(column) + 1]
@@ -137,7 +137,7 @@ def count_repeated_blocks(blocks: Blocks) -> int:
 
 def count_repeated_numbers(ids: NDArray[Any]) -> int:
     """How many ids stand earlier too. Rising ids and dense ranges are counted without a sort."""
-    from maskwell.sampling.id_kernels import count_repeats, order_and_range
+    from maskwell.sampling.ids.kernels import count_repeats, order_and_range
 
     n = len(ids)
     if n < 2:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.sampling.entropy import fresh_key
-from maskwell.sampling.ids import count_repeated_blocks, count_repeated_numbers, text_blocks
+from maskwell.sampling.ids.blocks import count_repeated_blocks, count_repeated_numbers, text_blocks
 
 _PAGES, _PAGE_BYTES = 512, 1 << 17
 _HELD = 4_000_000
@@ -24,7 +24,7 @@ _PARTS = 256
 
 
 class SeenIds:
-    """Takes in ids as :func:`~maskwell.sampling.ids.read_ids` gives them, and counts those that repeat another."""
+    """Takes in ids as ``blocks.read_ids`` gives them, and counts those that repeat another."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -46,7 +46,7 @@ class SeenIds:
             # Two halves tell such a number from the negative one of the same bits.
             self._apart["texts"].add(np.stack([ids[large], np.full(int(large.sum()), 1, np.uint64)], axis=1))
             ids = ids[~large]
-        from maskwell.sampling.id_kernels import mark_in_pages
+        from maskwell.sampling.ids.kernels import mark_in_pages
 
         left = np.empty(len(ids), np.int64)
         numbers = ids.astype(np.int64, copy=False)

@@ -1,0 +1,102 @@
+"""Estimates by group, and totals, as text, as CSV or as JSON."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from maskwell.cli.shared.option_names import said_lines
+from maskwell.cli.shared.output import STANDARD, emit_json, save
+from maskwell.plain_text import visible
+
+if TYPE_CHECKING:
+    from maskwell.inference import Estimate, Totals
+
+SIMULATED = "Some reports were drawn from a seed: this is a simulation, not a survey."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How results are to be shown, and where to."""
+
+    level: float
+    interval: str | None
+    simultaneous: bool
+    table: str | None
+    json: bool
+    options: Mapping[str, str]
+
+    def csv(self, columns: dict[str, list[Any]]) -> bool:
+        """Write the CSV file, or print it and say that there is no more to print."""
+        if self.table not in (None, STANDARD):
+            save(Path(str(self.table)), csv_text(columns))
+        if self.table != STANDARD:
+            return False
+        typer.echo(csv_text(columns).encode(), nl=False)
+        return True
+
+
+def show_groups(groups: "dict[Any, Estimate]", by: str, shown: Shown) -> None:
+    """An estimate for each group, one after the other."""
+    from maskwell.inference.documents import estimate_document
+    from maskwell.inference.summary import summary_lines
+
+    columns: dict[str, list[Any]] = {by: []}
+    documents = []
+    for label, found in groups.items():
+        kind = shown.interval or found.default_interval
+        limits = found.interval(shown.level, kind, shown.simultaneous)
+        own = estimate_columns(found, limits)
+        columns[by] += [label] * len(limits)
+        for name, values in own.items():
+            columns.setdefault(name, []).extend(values)
+        asked = {"level": shown.level, "interval": kind, "simultaneous": shown.simultaneous}
+        documents.append({"group": label, **estimate_document(found, limits, {found.tally.randomness}, asked)})
+    simulated = any(found.tally.simulated for found in groups.values())
+    if shown.json:
+        emit_json({"by": by, "groups": documents})
+    elif shown.csv(columns):
+        if simulated:
+            typer.echo(SIMULATED, err=True)
+    else:
+        for label, found in groups.items():
+            typer.echo(f"{visible(by)}: {'missing' if label is None else visible(str(label))}")
+            typer.echo(said_lines(summary_lines(found, shown.level), shown.options) + "\n")
+
+
+def show_totals(totals: "Totals", drawn: str, simulated: bool, shown: Shown, plot: Path | None) -> None:
+    """Numbers of people by category."""
+    if plot is not None:
+        from maskwell.views.saving import save_chart
+
+        save_chart(totals.plot(level=shown.level), plot)
+    frame = totals.to_frame(shown.level, backend="pyarrow").to_pydict()
+    if shown.json:
+        emit_json({**totals.to_dict(shown.level), "randomness": [drawn]})
+    elif shown.csv(frame):
+        if simulated:
+            typer.echo(SIMULATED, err=True)
+    else:
+        typer.echo(totals.summary(shown.level).encode())
+        if simulated:
+            typer.echo(SIMULATED)
+
+
+def estimate_columns(result: "Estimate", limits: Any) -> dict[str, list[Any]]:
+    """The figures of an estimate by category."""
+    lower, upper = limits.T.tolist()
+    figures = {"estimate": result.proportions.tolist(), "standard_error": result.standard_errors.tolist()}
+    return {**result.category_columns(), **figures, "lower": lower, "upper": upper}
+
+
+def csv_text(columns: dict[str, list[Any]]) -> str:
+    """Columns as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

@@ -1,0 +1,132 @@
+"""Weighted sums of proportions, and other single numbers with a standard error: their limits and their tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from maskwell.designs.base import Design, Vector
+from maskwell.errors import EstimationError
+from maskwell.inference import alternatives
+from maskwell.inference.alternatives import Alternative
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
+from maskwell.results.numbers import figure
+from maskwell.results.result import Result
+
+ContrastScores = Mapping[Any, float] | Sequence[float] | Vector
+
+
+@dataclass(frozen=True)
+class Contrast(Result):
+    """A weighted sum of proportions, or another single number, with its standard error.
+
+    ``degrees_of_freedom`` are those of the standard error: infinite where it follows from the counts of independent
+    reports, clusters less strata in a complex sample.
+    """
+
+    value: float
+    standard_error: float
+    degrees_of_freedom: float = field(default=math.inf, repr=False)
+    what: str = field(default="weighted sum of proportions", repr=False)
+
+    def _title(self) -> str:
+        return self.what
+
+    def _figures(self) -> dict[str, Any]:
+        figures: dict[str, Any] = {"value": self.value, "standard error": self.standard_error}
+        if math.isfinite(self.degrees_of_freedom):
+            figures["degrees of freedom"] = figure(self.degrees_of_freedom)
+        return {**figures, "95 % interval": " to ".join(map(figure, self.interval()))}
+
+    def interval(self, level: float = 0.95, alternative: Alternative = "two-sided") -> tuple[float, float]:
+        """Wald limits, Student's where the standard error has degrees of freedom; with an alternative to one side."""
+        return alternatives.limits(self.value, self.standard_error, level, self.degrees_of_freedom, alternative)
+
+    def test(self, value: float = 0.0, alternative: Alternative = "two-sided") -> HypothesisTest:
+        """Test whether it is ``value``, against being different, ``"less"`` or ``"greater"``.
+
+        >>> print(Contrast(0.12, 0.05).test(alternative="greater"))
+        weighted sum of proportions, greater than 0: statistic 2.4000, p = 0.008198 (standard normal)
+        """
+        words, df = alternatives.words(alternatives.checked(alternative)), self.degrees_of_freedom
+        name = f"{self.what}, {words} {value:g}"
+        law = "standard normal" if math.isinf(df) else f"Student's t with {df:.4g} df"
+        if not math.isfinite(self.standard_error):
+            raise EstimationError("the reports do not determine this number, so there is nothing to test.")
+        if self.standard_error == 0:
+            raise EstimationError("this number has a standard error of 0: the reports do not vary, nothing to test.")
+        z = (self.value - value) / self.standard_error
+        return HypothesisTest(name, z, None, alternatives.p_value(z, df, alternative), law=law)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The figures by name; degrees of freedom are None where there is no limit to them."""
+        df = self.degrees_of_freedom
+        return {
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "degrees_of_freedom": df if math.isfinite(df) else None,
+            "level": level,
+            "interval": self.interval(level),
+        }
+
+
+@dataclass(frozen=True)
+class Quotient(Contrast):
+    """One number over another, ``above / below``, with the variances of both and their covariance between them.
+
+    Its limits are Fieller's, which hold where the denominator is known badly, too.
+    """
+
+    above: float = field(default=0.0, repr=False)
+    below: float = field(default=1.0, repr=False)
+    spread: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), repr=False)
+    range: tuple[float, float] = field(default=(-math.inf, math.inf), repr=False)
+
+    def interval(self, level: float = 0.95, alternative: Alternative = "two-sided") -> tuple[float, float]:
+        """Fieller's limits within the range of the number; with an alternative to one side."""
+        t = alternatives.quantile(alternatives.both_sides(level, alternative), self.degrees_of_freedom)
+        low, high = fieller(self.above, self.below, self.spread, t)
+        least, most = self.range
+        return (
+            least if alternative == "less" else min(max(low, least), most),
+            most if alternative == "greater" else min(max(high, least), most),
+        )
+
+
+def fieller(above: float, below: float, variances: tuple[float, float, float], t: float) -> tuple[float, float]:
+    """Limits of a ratio: the values r at which ``above - r below`` is within t of its standard errors of 0.
+
+    ``variances`` are those of both, and their covariance between them. The limits are infinite where the denominator
+    itself is within t standard errors of 0.
+
+    >>> [round(limit, 3) for limit in fieller(0.2, 0.5, (0.0004, 0.0001, 0.0004), 1.96)]
+    [0.321, 0.483]
+    >>> fieller(0.2, 0.01, (0.0004, 0.0, 0.0004), 1.96)
+    (-inf, inf)
+    """
+    above_variance, both, below_variance = variances
+    a = below**2 - t**2 * below_variance
+    if a <= 0:
+        return -np.inf, np.inf
+    b, c = above * below - t**2 * both, above**2 - t**2 * above_variance
+    root = max(b**2 - a * c, 0.0) ** 0.5
+    return (b - root) / a, (b + root) / a
+
+
+def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
+    """Scores as one number per category."""
+    if isinstance(scores, Mapping):
+        if unknown := [label for label in scores if label not in design.categories]:
+            raise EstimationError(f"scores name {unknown[0]!r}, which is not a category of the design.")
+        return np.array([float(scores.get(c, 0.0)) for c in design.categories])
+    vector = np.asarray(scores, float)
+    if vector.shape != (design.k,) or not np.isfinite(vector).all():
+        raise EstimationError(
+            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
+            parameter="scores",
+        )
+    return vector

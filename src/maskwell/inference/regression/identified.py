@@ -1,0 +1,192 @@
+"""Whether the data tell what a model asks: an error that names what they do not, rather than a number of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.advice import Advice, Setting
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import EstimationError
+from maskwell.inference.regression.likelihood import Likelihood, gathered
+
+LEAST_EIGENVALUE = 1e-9  # of an information that is scaled to ones on its diagonal
+# Of complete information to what an even chance would give, in any direction: where a fit with a finite solution has as
+# many records as it needs to see an event, this is at least one over their number.
+_LEAST_SHARE = 1e-7
+_SMALL_SHARE = 1e-4  # where no maximum was found, the reason rather than the solution
+_FEWEST = 1e-5  # of the records in one category, by the model
+_LEAST_SCALE = 1e-6  # of a normal outcome's standard deviation, given the predictors
+_WIDEST = 10.0  # a standard error of a linear predictor, when a column changes by its standard deviation
+
+
+def require_identified(
+    likelihood: Likelihood, information: Matrix, complete: Matrix, theta: Vector, names: Sequence[str]
+) -> None:
+    """An error unless a solution that was found is one: no chance at 0 or 1 by the model, nothing left open."""
+    if _exact(likelihood, theta):
+        raise EstimationError(_EXACT)
+    if (endless := without_finite_estimate(likelihood, complete, names)) is not None:
+        raise EstimationError(endless)
+    refuse_unidentified(information, names)
+
+
+def why_no_maximum(likelihood: Likelihood, theta: Vector, information: Matrix, names: Sequence[str]) -> str | Advice:
+    """What stands in the way of a maximum."""
+    if _exact(likelihood, theta):
+        return _EXACT
+    if (empty := _empty_category(likelihood, theta)) is not None:
+        return empty
+    complete = likelihood.complete(theta)
+    if (endless := without_finite_estimate(likelihood, complete, names, least=_SMALL_SHARE)) is not None:
+        return endless
+    if likelihood.family.name == "identity":
+        return Advice(
+            "the likelihood grows up to the limit where a chance leaves [0, 1], so the linear model does not fit these "
+            "chances; use family='logit', or ",
+            Setting("method", "corrected"),
+            ", which is least squares.",
+        )
+    if np.isfinite(information).all() and np.linalg.eigvalsh(information)[0] > 0:
+        refuse_unidentified(information, names)
+    for variable in likelihood.frame.masked.values():
+        for design in variable.designs:
+            if not design.estimable:
+                return (
+                    f"the reports of {variable.name!r} cannot tell all its categories apart ({design.title}), and the "
+                    "model needs what they do not tell. Join the categories, or leave terms out."
+                )
+    return (
+        "the likelihood has no clear maximum: these reports tell too little for this model. Leave terms out, ask more "
+        "people, or mask less."
+    )
+
+
+def refuse_unidentified(information: Matrix, names: Sequence[str]) -> None:
+    """An error unless the information, scaled to ones on its diagonal, is clearly positive definite."""
+    diagonal = np.diagonal(information)
+    if (diagonal <= 0).any():
+        at = int(np.argmin(diagonal))
+        raise EstimationError(f"the data tell nothing about {_named(names, at)}; leave it out, or ask more people.")
+    scale = np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    if values[0] < LEAST_EIGENVALUE:
+        strongest = np.argsort(-np.abs(vectors[:, 0]))[:3]
+        parts = [_named(names, int(at)) for at in sorted(strongest) if abs(vectors[at, 0]) > 0.05]
+        together = ", ".join(dict.fromkeys(parts))
+        raise EstimationError(
+            f"the data cannot tell {together} apart: the information is singular (scaled eigenvalue {values[0]:.2g}). "
+            "Leave one of them out."
+        )
+
+
+def refuse_collinear(likelihood: Likelihood, names: Sequence[str]) -> None:
+    """An error where columns are linear combinations of others, whatever the outcome is."""
+    gram = _gram(likelihood, likelihood.frame.matrices, likelihood.maps, _even(likelihood))
+    refuse_unidentified(gram, names)
+
+
+def without_finite_estimate(
+    likelihood: Likelihood, complete: Matrix, names: Sequence[str], least: float = _LEAST_SHARE
+) -> str | Advice | None:
+    """What is predicted without exception, so that a coefficient runs off to infinity; None if nothing is.
+
+    ``complete`` may end after the outcome's parameters, as corrected scores have no others.
+    """
+    if not np.isfinite(complete).all():
+        return None
+    m, frame = likelihood.outcome_size, likelihood.frame
+    if not likelihood.family.numeric and likelihood.family.name != "identity":
+        gram = _gram(likelihood, frame.matrices, likelihood.maps, _even(likelihood))
+        if (at := _flattest(complete[:m, :m], gram, least)) is not None:
+            return (
+                f"{_named(names, at)} has no finite estimate: along it the outcome is predicted without exception "
+                "(separation). Leave it out, or join categories."
+            )
+    if likelihood.background_maps and len(complete) > m:
+        background = frame.background[None]
+        gram = _gram(likelihood, background, likelihood.background_maps, np.ones((1, frame.n)))
+        if _flattest(complete[m:, m:], gram, least) is not None:
+            return Advice(
+                f"by these reports some combination of {' and '.join(map(repr, frame.predictors.names))} never occurs "
+                "among some people, so the model of the masked predictors has no finite estimate. Join categories, "
+                "ask more people, or use ",
+                Setting("method", "corrected"),
+                ", which has no such model.",
+            )
+    return None
+
+
+def refuse_weak(covariance: Matrix, likelihood: Likelihood, names: Sequence[str]) -> None:
+    """An error where a coefficient is so uncertain that its estimate says nothing."""
+    if likelihood.family.numeric:
+        return
+    x = likelihood.frame.matrices
+    spread = np.append(np.sqrt(x.var(axis=1).mean(axis=0) + x.mean(axis=1).var(axis=0)), 0.0)
+    reach = sum(np.abs(m).T @ spread for m in likelihood.maps)
+    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)) * reach
+    at = int(np.argmax(errors))
+    if not errors[at] < _WIDEST:
+        raise EstimationError(
+            f"these reports tell next to nothing about {_named(names, at)}: along one standard deviation of it the "
+            f"linear predictor has a standard error of {errors[at]:.3g}. Leave it out, ask more people, or mask less."
+        )
+
+
+_EXACT = "the predictors give the outcome exactly; there is nothing left to estimate."
+
+
+def _exact(likelihood: Likelihood, theta: Vector) -> bool:
+    """Whether a normal model leaves next to no residual."""
+    values = likelihood.frame.outcome.values
+    return values is not None and bool(np.exp(theta[likelihood.outcome_size - 1]) < _LEAST_SCALE * values.std())
+
+
+def _empty_category(likelihood: Likelihood, theta: Vector) -> str | None:
+    """That two thresholds of ordered categories met, as nobody is between them."""
+    if likelihood.family.name != "cumulative":
+        return None
+    thresholds = theta[: likelihood.family.k - 1]
+    below = np.concatenate([[0.0], 1 / (1 + np.exp(-thresholds)), [1.0]])
+    at = int(np.argmin(np.diff(below)))
+    if np.diff(below)[at] > _FEWEST:
+        return None
+    return (
+        f"by these reports nobody is in {likelihood.frame.outcome.categories[at]!r}, so its two thresholds meet. Join "
+        "it with a category beside it, or use family='multinomial'."
+    )
+
+
+def _even(likelihood: Likelihood) -> Matrix:
+    """The same weight for each combination of masked predictors: which columns there are does not depend on them."""
+    combinations = len(likelihood.frame.predictors)
+    return np.full((combinations, likelihood.frame.n), 1 / combinations)
+
+
+def _gram(likelihood: Likelihood, matrices: NDArray[np.float64], maps: list[Matrix], share: Matrix) -> Matrix:
+    """The information if each linear predictor of each record had one unit of it."""
+    each = np.ones((likelihood.frame.n, 1, 1))
+    total = np.zeros((maps[0].shape[1], maps[0].shape[1]))
+    for x, weight in zip(matrices, share, strict=True):
+        for m in maps:
+            total += gathered(x, [m], each, likelihood.weights * weight)
+    return total
+
+
+def _flattest(information: Matrix, gram: Matrix, least: float) -> int | None:
+    """The parameter along which there is next to no information, given how far its column spreads."""
+    scale = np.sqrt(np.maximum(np.diagonal(gram), 1e-300))
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    seen = values > LEAST_EIGENVALUE  # what is collinear is said elsewhere
+    whiten = vectors[:, seen] / np.sqrt(values[seen])
+    inside = whiten.T @ (information / np.outer(scale, scale)) @ whiten
+    shares, directions = np.linalg.eigh((inside + inside.T) / 2)
+    if shares[0] >= least:
+        return None
+    return int(np.argmax(np.abs(whiten @ directions[:, 0])))
+
+
+def _named(names: Sequence[str], at: int) -> str:
+    return repr(names[at]) if at < len(names) else "the distribution of the masked predictors"

@@ -1,0 +1,48 @@
+"""Groups of respondents by a column of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.errors import DataError
+from maskwell.tables.columns import as_arrow
+from maskwell.tables.matching import Missing
+
+
+def grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
+    """The labels of the groups in rising order, ``None`` last if some are missing, and each report's place in it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if missing not in ("refuse", "keep"):
+        raise DataError(f'missing must be "refuse" or "keep"; got {missing!r}.', parameter="missing")
+    column = as_arrow(groups)
+    if column is None or pa.types.is_nested(column.type):
+        raise DataError(
+            "groups must be one column of labels of one type, one per report; cast the column first.",
+            parameter="groups",
+        )
+    if len(column) != n:
+        raise DataError(f"groups must hold one label per report: expected {n}, got {len(column)}.", parameter="groups")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())  # views cannot be encoded yet
+    absent = column.is_null(nan_is_null=True)
+    n_absent = pc.sum(absent).as_py() or 0
+    if n_absent and missing == "refuse":
+        raise DataError(
+            f"groups are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; "
+            'pass missing="keep" to make a group of them (under None), or leave those rows out.',
+            parameter="groups",
+        )
+    encoded = pc.if_else(absent, pa.scalar(None, column.type), column).dictionary_encode()
+    rank = np.empty(len(encoded.dictionary) + 1, np.int64)
+    order = pc.array_sort_indices(encoded.dictionary).to_numpy()
+    rank[order], rank[-1] = np.arange(len(order)), len(order)
+    codes = rank[encoded.indices.fill_null(len(order)).to_numpy()]
+    labels = encoded.dictionary.take(order).to_pylist()
+    return labels + [None] * bool(n_absent), codes

@@ -1,0 +1,111 @@
+"""Power against the number of respondents, masked and asked directly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskwell.designs import direct
+from maskwell.designs.base import Design, Vector
+from maskwell.planning.power import power, sample_size_for_power
+from maskwell.results.result import Result
+
+_POINTS = 33
+_USUAL = 0.8
+_NEARLY = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCurve(Result):
+    """The chance to find a difference by the number of respondents, in each group if there are two."""
+
+    design: Design
+    difference: float
+    two_groups: bool
+    n: tuple[int, ...]
+    masked: Vector
+    direct: Vector
+    needed: int
+    """How many masked respondents give a power of .8."""
+    needed_directly: int
+    """How many open answers do."""
+
+    @property
+    def where(self) -> str:
+        """Who is counted."""
+        return "in each of two groups" if self.two_groups else "in all"
+
+    def _title(self) -> str:
+        return f"power to find a difference of {self.difference:g} with a {self.design.title} design"
+
+    def _figures(self) -> dict[str, Any]:
+        times = self.needed / self.needed_directly
+        return {
+            f"respondents for a power of .8, {self.where}": self.needed,
+            "if asked directly": self.needed_directly,
+            "masking costs": f"{times:.3g} times as many respondents",
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        return {"n": list(self.n), "power": self.masked, "power asked directly": self.direct}
+
+
+def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None = None, **options: Any) -> PowerCurve:
+    """The power for numbers of respondents in a range, by default from hardly any chance to near certainty.
+
+    The options are those of ``power``: a baseline or a reference, level, category, alternative, design_effect and
+    weight_effect.
+
+    >>> from maskwell import designs
+    >>> curve = power_curve(designs.minimax(2, epsilon=1), 0.1, baseline=0.2)
+    >>> curve.needed, curve.needed_directly
+    (1736, 291)
+    """
+    options.pop("power", None)
+    unmasked = direct(design.categories)
+    needed, openly = (sample_size_for_power(of, difference, **options) for of in (design, unmasked))
+    if n is None:
+        n = max(openly // 8, 2), sample_size_for_power(design, difference, power=_NEARLY, **options)
+    low, high = n
+    counts = sorted({round(count) for count in np.geomspace(low, high, _POINTS).tolist()} | {needed, openly})
+    counts = [count for count in counts if low <= count <= high]
+    return PowerCurve(
+        design,
+        float(difference),
+        options.get("reference") is None,
+        tuple(counts),
+        np.array([power(design, count, difference, **options) for count in counts]),
+        np.array([power(unmasked, count, difference, **options) for count in counts]),
+        needed,
+        openly,
+    )
+
+
+@dataclass(frozen=True)
+class SimulatedPower(Result):
+    """The share of simulated surveys in which a test rejects, with its standard error."""
+
+    test: str
+    n: int
+    power: float
+    surveys: int
+    level: float
+
+    @property
+    def standard_error(self) -> float:
+        """That so few surveys leave the power with."""
+        return math.sqrt(max(self.power * (1 - self.power), 1 / self.surveys) / self.surveys)
+
+    def _title(self) -> str:
+        return f"power of a test of {self.test} with {self.n:,} respondents, simulated"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "power": self.power,
+            "standard error": self.standard_error,
+            "surveys": self.surveys,
+            "level": self.level,
+        }

@@ -1,0 +1,149 @@
+"""Power of tests that have no simple formula: surveys are drawn at the population one has in mind, and tested.
+
+Counts of reports are drawn from the design's own matrix, so that thousands of respondents cost as little as ten. A
+complex sample counts as one of n / design_effect independent people, which is on the safe side: masking noise does not
+grow with clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maskwell.designs.base import Design
+from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.designs.kinds.product import product
+from maskwell.errors import DesignError
+from maskwell.inference.draws import derived_seed, draw_counts
+from maskwell.inference.hypotheses.fit import goodness_of_fit
+from maskwell.inference.hypotheses.homogeneity import homogeneity_test
+from maskwell.inference.hypotheses.independence import independence_test
+from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.planning.power_curve import SimulatedPower
+from maskwell.planning.variance_lines import respondents
+from maskwell.reports.tally import Tally
+
+_TOLERANCE = 1e-9
+_MOST_ROWS = 1 << 16
+
+
+def power_of_independence(
+    one: Design,
+    other: Design,
+    table: Any,
+    n: int,
+    *,
+    level: float = 0.95,
+    design_effect: float = 1.0,
+    surveys: int = 500,
+    seed: int = 1,
+) -> SimulatedPower:
+    """The power of ``independence_test`` where the joint shares of two variables are those of ``table``.
+
+    >>> from maskwell import designs
+    >>> design = designs.gamma_diagonal(2, epsilon=2)
+    >>> found = power_of_independence(design, design, [[0.4, 0.1], [0.1, 0.4]], 400, surveys=200)
+    >>> found.power > 0.9
+    True
+    """
+    shares = _shares(table, (one.k, other.k), "table")
+    chances = one.matrix() @ shares @ other.matrix().T
+    both, size = product(one, other), _respondents(n, design_effect)
+    rows = _counts(chances.reshape(-1), size, surveys, seed, "independence")
+    p = [independence_test(Tally.from_counts(both, counts), permutations=0).p_value for counts in rows]
+    return _result("independence", n, p, level)
+
+
+def power_of_homogeneity(
+    designs: Design | Sequence[Design],
+    shares: Any,
+    sizes: Sequence[int],
+    *,
+    level: float = 0.95,
+    design_effect: float = 1.0,
+    surveys: int = 500,
+    seed: int = 1,
+) -> SimulatedPower:
+    """The power of ``homogeneity_test`` between groups of these sizes; ``shares`` has a row of proportions per group.
+
+    ``designs`` is one for all groups, or one for each.
+    """
+    asked = list(designs) if isinstance(designs, Sequence) else [designs] * len(sizes)
+    if len(asked) != len(sizes) or len(sizes) < 2:
+        raise DesignError("two groups or more are needed, with a size for each, and one design or one for each.")
+    populations = _rows(shares, len(sizes), asked[0].k)
+    drawn = [
+        _counts(design.matrix() @ population, _respondents(size, design_effect), surveys, seed, "groups", at)
+        for at, (design, population, size) in enumerate(zip(asked, populations, sizes, strict=True))
+    ]
+    p = []
+    for groups in zip(*drawn, strict=True):
+        tallies = [Tally.from_counts(design, counts) for design, counts in zip(asked, groups, strict=True)]
+        p.append(homogeneity_test(tallies, seed=seed).p_value)
+    return _result("homogeneity", sum(sizes), p, level)
+
+
+def power_of_fit(
+    design: Design,
+    shares: Any,
+    behaviour: Any,
+    share: float,
+    n: int,
+    *,
+    level: float = 0.95,
+    design_effect: float = 1.0,
+    surveys: int = 500,
+    seed: int = 1,
+) -> SimulatedPower:
+    """The power of ``goodness_of_fit`` to notice that a ``share`` of people report as ``behaviour`` and not by design.
+
+    ``behaviour`` has the chance of each report, in the order of ``design.report_labels()``.
+    """
+    population = _shares(shares, (design.k,), "shares")
+    instead = _shares(behaviour, (design.report_count(),), "behaviour")
+    if not 0 < share < 1:
+        raise DesignError(f"share must lie between 0 and 1; got {share}.", parameter="share")
+    chances = (1 - share) * (design.matrix() @ population) + share * instead
+    rows = _counts(chances, _respondents(n, design_effect), surveys, seed, "fit")
+    p = [goodness_of_fit(Tally.from_counts(design, counts)).p_value for counts in rows]
+    return _result("fit to the design", n, p, level)
+
+
+def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
+    found = np.asarray(given, float)
+    if found.shape != shape or not (found >= 0).all() or abs(found.sum() - 1) > _TOLERANCE:
+        size = " by ".join(map(str, shape))
+        raise DesignError(f"{name} must be {size} shares >= 0 that sum to 1; got shape {found.shape}.", parameter=name)
+    return found
+
+
+def _rows(given: Any, rows: int, k: int) -> Matrix:
+    found = np.asarray(given, float)
+    if found.shape != (rows, k):
+        raise DesignError(f"shares must have a row of {k} proportions for each of {rows} groups.", parameter="shares")
+    return np.array([_shares(row, (k,), "shares") for row in found])
+
+
+def _respondents(n: int, design_effect: float) -> int:
+    if not design_effect > 0:
+        raise DesignError(f"design_effect must be above 0; got {design_effect}.", parameter="design_effect")
+    return max(round(respondents(n) / design_effect), 1)
+
+
+def _counts(chances: Vector, n: int, surveys: int, seed: int, *purpose: object) -> Matrix:
+    if len(chances) > _MOST_ROWS:
+        raise DesignError(
+            f"{len(chances):,} possible reports are too many to simulate; plan with a coarser design, or for the "
+            "variables one by one."
+        )
+    if surveys < 2:
+        raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
+    return draw_counts(chances / chances.sum(), n, surveys, derived_seed(seed, "power", *purpose)).astype(float)
+
+
+def _result(test: str, n: int, p_values: list[float], level: float) -> SimulatedPower:
+    normal_quantile(level)
+    share = float(np.mean(np.array(p_values) <= 1 - level))
+    return SimulatedPower(test, n, share, len(p_values), level)

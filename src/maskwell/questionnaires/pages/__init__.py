@@ -1,0 +1,1 @@
+"""Cards, spinners and packs of cards as pages to print."""

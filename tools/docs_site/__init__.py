@@ -1,0 +1,1 @@
+"""What makes the documentation site: pages that are run, pictures, and references made from the program itself."""
