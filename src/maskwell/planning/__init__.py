@@ -3,7 +3,6 @@
 from maskwell.designs.choice import why_taken
 from maskwell.planning.allowance import Allowance, demand_for
 from maskwell.planning.choose import plan
-from maskwell.planning.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.composition import Composition, Split, compose, repeat, split_epsilon
 from maskwell.planning.dummies import (
     DummyEstimate,
@@ -14,6 +13,7 @@ from maskwell.planning.dummies import (
     guaranteed_coverage,
 )
 from maskwell.planning.frontier import FrontierPoint, frontier
+from maskwell.planning.groups.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.planning.power_curve import PowerCurve, SimulatedPower, power_curve

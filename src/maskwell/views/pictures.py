@@ -19,7 +19,7 @@ from maskwell.inference.regression.effects import Effects
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.totals import Totals
 from maskwell.planning import RegressionPlan
-from maskwell.planning.compliance import CompliancePlan
+from maskwell.planning.groups.compliance import CompliancePlan
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.release.base import BaseRelease
 from maskwell.release.evaluation.comparison import Comparison as FileComparison

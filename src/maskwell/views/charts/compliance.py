@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from maskwell.inference.compliance.bounds import ComplianceBounds
-from maskwell.planning.compliance import CompliancePlan
+from maskwell.planning.groups.compliance import CompliancePlan
 from maskwell.results.numbers import percent
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
