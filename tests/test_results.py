@@ -1,8 +1,12 @@
 """Every result shows itself: as text, as plain values, as a frame, as a table in a notebook, and as a picture."""
 
+import importlib
+import inspect
 import json
+import tempfile
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,7 @@ import pytest
 import maskwell as mw
 from maskwell.errors import MaskwellError
 from maskwell.plain_json import json_text
+from maskwell.planning import simulated_power
 from maskwell.results.result import Result
 from maskwell.views.comparison import compare_designs
 from tests.page_reader import PageReader
@@ -84,6 +89,18 @@ def asked_twice() -> list[mw.Tally]:
     return [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([320, 680], [780, 220]), strict=True)]
 
 
+@cache
+def items() -> mw.Reports:
+    item = D.warner(truth_prob=0.9)
+    both = D.product(item, item, names=["one", "two"])
+    return both.mask([["yes", "yes"]] * 300 + [["yes", "no"]] * 200 + [["no", "no"]] * 300, seed=5)
+
+
+def hand_over() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        return mw.handover.write({"answer": reports()}, folder, title="A survey", format="csv")
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "Design": lambda: DESIGN,
     "Reports": reports,
@@ -130,7 +147,21 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "PramPlan": lambda: pram().plan,
     "PramEstimate": lambda: pram().estimate(),
     "Optimum": lambda: mw.release.most_informative([0.5, 0.3, 0.2], epsilon=1),
+    "RiskTarget": lambda: mw.release.epsilon_for_risk(
+        people(), ["region"], keys=["sex", "age", "region"], target=20, population_size=4000
+    ),
+    "BlockComparison": lambda: mw.release.compare_blocks(
+        people(), ["sex", "region"], 0.5, ways=["whole"], sizes=[3], seed=1
+    ),
+    "RoundsPrivacy": lambda: mw.rounds.privacy(mw.rounds.rappor(4, f=0.5, p=0.5, q=0.75), rounds=10, values=1),
+    "PowerCurve": lambda: mw.planning.power_curve(D.minimax(2, epsilon=1), 0.1, baseline=0.2),
+    "SimulatedPower": lambda: simulated_power.power_of_fit(DESIGN, [0.5, 0.3, 0.2], n=200, surveys=20, seed=1),
+    "SumScore": lambda: mw.sum_score(items()),
+    "Correlations": lambda: mw.correlations(items()),
+    "Question": lambda: mw.questionnaires.ask(D.warner(truth_prob=0.75), "Did you ever?", name="q1", device="cards"),
+    "HandOver": hand_over,
 }
+# One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
@@ -176,3 +207,35 @@ def test_digits_of_a_column_stand_under_each_other() -> None:
     rows = [row for row in PageReader(mw.estimate(reports())._repr_html_()).rows if len(row) == 5][1:]
     for column in range(1, 5):
         assert len({len(row[column].split(".")[1]) for row in rows}) == 1
+
+
+def concrete_results() -> dict[str, type]:
+    """Every class of results that is not abstract, by the module that it is in."""
+    package = Path(mw.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if "(Result" in path.read_text(encoding="utf-8"):
+            importlib.import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    found, waiting = {}, [Result]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.startswith("maskwell.") and not inspect.isabstract(kind) and kind is not Result:
+            found[f"{kind.__module__}.{kind.__name__}"] = kind
+    return found
+
+
+def test_every_class_of_results_is_shown_here() -> None:
+    """A kind of design, estimate or plan shows itself as its base does, so that one of a kind will do."""
+    shown = {base for make in RESULTS.values() for base in type(make()).__mro__} - set(Result.__mro__)
+    assert {name for name, kind in concrete_results().items() if shown.isdisjoint(kind.__mro__)} == set()
+
+
+def test_all_results_have_the_same_forms_under_the_same_names() -> None:
+    for name, kind in concrete_results().items():
+        for form in ("summary", "to_frame", "to_dict", "plot", "_repr_html_"):
+            assert callable(getattr(kind, form)), (name, form)
+        assert not {"as_dict", "to_pandas", "show", "describe", "draw"} & set(dir(kind)), name
+
+
+def test_dir_shows_the_api_and_nothing_else() -> None:
+    assert sorted([*mw.__all__, "__version__"]) == dir(mw)

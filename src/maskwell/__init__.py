@@ -29,7 +29,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_homes()})
+    return sorted([*_homes(), "__version__"])
 
 
 def _homes() -> dict[str, str]:
