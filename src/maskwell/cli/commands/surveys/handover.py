@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, named, say_written
+from maskwell.designs.storage import about
 
 
 class Format(StrEnum):
@@ -63,7 +64,9 @@ def handover(
         )
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
+    output = named(*(folder / file for file in written.files))
     if json:
-        emit_json(written.to_dict())
+        emit_json({"n": written.records, "columns": {called: {"design": about(batch.design)}}, "output": output})
     else:
         typer.echo(written.summary())
+        say_written(output)

@@ -1,12 +1,13 @@
 """``maskwell questionnaire``: a form and cards for respondents who mask their answers by hand."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from maskwell.cli.shared.design_options import load_design
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, named, say_written
+from maskwell.designs.storage import about
 
 
 def questionnaire(
@@ -66,9 +67,9 @@ def questionnaire(
         raise CommandError("name what to write: --form FILE, --cards FILE or --carried-out FILE.")
     for output in outputs:
         check_output(output, [design])
-    for named, suffix in ((form, ".xlsx"), (cards, ".html")):
-        if named is not None and named.suffix.lower() != suffix:
-            raise CommandError(f"{named.name!r} must end in {suffix}.")
+    for output_file, suffix in ((form, ".xlsx"), (cards, ".html")):
+        if output_file is not None and output_file.suffix.lower() != suffix:
+            raise CommandError(f"{output_file.name!r} must end in {suffix}.")
     asked_for = load_design(design)
     if nearest:
         asked_for = realisable(asked_for, device)
@@ -88,12 +89,21 @@ def questionnaire(
     if carried_out is not None:
         contents.append((carried_out, question.design.to_json().encode()))
     _write(contents)
-    figures: dict[str, Any] = {**question.to_dict(), "files": [str(path) for path, _ in contents]}
+    written = named(*outputs)
     if json:
-        emit_json(figures)
+        told = question.to_dict()
+        emit_json(
+            {
+                "question": next(iter(question.wording.values())),
+                "design": about(question.design),
+                "epsilon": told["epsilon"],
+                "devices": told["devices"],
+                "output": written,
+            }
+        )
     else:
         typer.echo(question.summary())
-        typer.echo(f"Written: {', '.join(str(path) for path, _ in contents)}.")
+        say_written(written)
 
 
 def _by_language(given: list[str]) -> dict[str, str]:
