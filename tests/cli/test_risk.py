@@ -43,7 +43,7 @@ def test_the_text_is_the_summary(run: Run, persons: pa.Table) -> None:
 def test_the_page_is_written(run: Run, persons: pa.Table) -> None:
     write(persons, "persons.parquet")
     ran = run("risk", "persons.parquet", "--keys", "sex,age", "--html", "risk.html")
-    assert "The report is in risk.html." in ran.text
+    assert "wrote risk.html" in ran.text
     assert "Which keys it comes from" in Path("risk.html").read_text(encoding="utf-8")
     assert_refused(run("risk", "persons.parquet", "--keys", "sex", "--html", "persons.parquet"), "persons.parquet")
 

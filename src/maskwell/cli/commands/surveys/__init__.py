@@ -1,1 +1,1 @@
-"""Commands around surveys: before it, on reports from elsewhere, and for whoever analyses them."""
+"""Commands on the reports of surveys: read from elsewhere, and asked whether people followed the design."""

@@ -1,13 +1,12 @@
 """``maskwell questionnaire``: a form and cards for respondents who mask their answers by hand."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from maskwell.cli.shared.design_options import load_design
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, named, say_written
-from maskwell.designs.storage import about
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, say_written
 
 
 def questionnaire(
@@ -67,9 +66,9 @@ def questionnaire(
         raise CommandError("name what to write: --form FILE, --cards FILE or --carried-out FILE.")
     for output in outputs:
         check_output(output, [design])
-    for output_file, suffix in ((form, ".xlsx"), (cards, ".html")):
-        if output_file is not None and output_file.suffix.lower() != suffix:
-            raise CommandError(f"{output_file.name!r} must end in {suffix}.")
+    for named, suffix in ((form, ".xlsx"), (cards, ".html")):
+        if named is not None and named.suffix.lower() != suffix:
+            raise CommandError(f"{named.name!r} must end in {suffix}.")
     asked_for = load_design(design)
     if nearest:
         asked_for = realisable(asked_for, device)
@@ -89,21 +88,12 @@ def questionnaire(
     if carried_out is not None:
         contents.append((carried_out, question.design.to_json().encode()))
     _write(contents)
-    written = named(*outputs)
+    figures: dict[str, Any] = {**question.to_dict(), "output": [str(path) for path, _ in contents]}
     if json:
-        told = question.to_dict()
-        emit_json(
-            {
-                "question": next(iter(question.wording.values())),
-                "design": about(question.design),
-                "epsilon": told["epsilon"],
-                "devices": told["devices"],
-                "output": written,
-            }
-        )
+        emit_json(figures)
     else:
         typer.echo(question.summary())
-        say_written(written)
+        say_written([str(path) for path, _ in contents])
 
 
 def _by_language(given: list[str]) -> dict[str, str]:

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, named, say_written
-from maskwell.designs.storage import about
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
 
 
 class Format(StrEnum):
@@ -27,7 +26,7 @@ def handover(
         typer.Option("--name", help="What the masked variable is called; its column, or report, unless given."),
     ] = None,
     column: Annotated[
-        str | None, typer.Option("--column", help="The masked column, where the file holds several.")
+        str | None, typer.Option("--column", "-c", help="The masked column, where the file holds several.")
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="The file of masked data.")] = Format.sav,
     question: Annotated[str | None, typer.Option("--question", help="How the question was put.")] = None,
@@ -64,9 +63,8 @@ def handover(
         )
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
-    output = named(*(folder / file for file in written.files))
     if json:
-        emit_json({"n": written.records, "columns": {called: {"design": about(batch.design)}}, "output": output})
+        figures = written.to_dict()
+        emit_json({**figures, "output": [str(folder / name) for name in figures["files"]]})
     else:
         typer.echo(written.summary())
-        say_written(output)

@@ -1,0 +1,1 @@
+"""Commands around a survey: what is handed to respondents before it, and to analysts after it."""
