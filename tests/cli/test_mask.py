@@ -24,7 +24,7 @@ from tests.cli.runs import SECRET, Run, assert_refused
 @pytest.mark.parametrize("output", ["out.parquet", "out.arrow", "out.csv"])
 def test_mask_draws_what_the_library_draws(run: Run, files: Path, data: str, output: str) -> None:
     ran = run("mask", data, "--column", "colour", "--design", "design.json", "--seed", 1, "-o", output, "--json")
-    assert ran.json["rows"] == 3000, ran.err
+    assert ran.json["n"] == 3000, ran.err
     assert ran.json["randomness"] == "seeded"
     assert mw.Reports.read(output) == mw.Reports.read("reports.parquet")
 
@@ -32,7 +32,7 @@ def test_mask_draws_what_the_library_draws(run: Run, files: Path, data: str, out
 def test_mask_reads_standard_input(run: Run, files: Path) -> None:
     content = (files / "answers.csv").read_bytes()
     ran = run("mask", "-", "-c", "colour", "-d", "design.json", "--seed", 1, "-o", "out.parquet", stdin=content)
-    assert "masked 3,000 rows with minimax into out.parquet" in ran.out.decode()
+    assert "masked 3,000 rows with minimax\nwrote out.parquet" in ran.out.decode()
     assert "simulation only" in ran.out.decode()
     assert mw.Reports.read("out.parquet") == mw.Reports.read("reports.parquet")
 
@@ -101,7 +101,7 @@ def test_missing_values_are_kept_when_asked_for(run: Run, files: Path) -> None:
     Path("gaps.csv").write_text("colour,id\nred,1\n,2\nNA,3\n\nblue,4\n")
     options = ["-c", "colour", "-d", "design.json", "-o", "out.parquet", "--missing", "keep", "--na", "NA"]
     ran = run("mask", "gaps.csv", *options, "--json")
-    assert (ran.json["rows"], ran.json["missing"]) == (4, 2)
+    assert (ran.json["n"], ran.json["missing"]) == (4, 2)
     assert [report is None for report in mw.Reports.read("out.parquet").decode()] == [False, True, True, False]
     Path("single.csv").write_text("colour\nred\n\nblue\n")
     assert run("mask", "single.csv", *options, "--json").json["missing"] == 1

@@ -24,6 +24,7 @@ from maskwell.cli.commands.estimate import estimate
 from maskwell.cli.commands.mask import mask
 from maskwell.cli.commands.merge import merge
 from maskwell.cli.commands.plan import plan
+from maskwell.cli.commands.recode import recode
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
@@ -78,7 +79,7 @@ def _front_door(
 
 for command in (
     *(plan, questionnaire, mask, reports, tally, merge, estimate, compliance, audit, compare, designs, handover),
-    *(risk, release, reproduce, demo, serve),
+    *(risk, recode, release, reproduce, demo, serve),
 ):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))

@@ -25,6 +25,7 @@ from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database, NotStored, StoreError
 from maskwell.collect.studio import routes as studio
+from maskwell.collect.studio.owner import joint
 from maskwell.collect.surveys.estimates import warm_up
 from maskwell.collect.surveys.tallies import Tallies
 
@@ -82,6 +83,7 @@ async def _follow(tallies: Tallies) -> None:
     """Make ready for the first look at estimates, then count along while submissions come in."""
     await asyncio.sleep(1)
     await run_in_threadpool(warm_up)
+    await run_in_threadpool(joint.warm_up)
     begun = False
     while True:
         try:

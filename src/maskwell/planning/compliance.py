@@ -22,6 +22,7 @@ from maskwell.exact import given_fraction
 from maskwell.inference.compliance.groups import Classes, classes_of
 from maskwell.inference.compliance.profile import best_log_likelihood
 from maskwell.inference.likelihood.information import invert
+from maskwell.numerics.normal import normal_cdf, normal_quantile
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
 from maskwell.results.result import Result
@@ -81,11 +82,9 @@ class CompliancePlan(Result):
     @property
     def power(self) -> float | None:
         """The chance that the test of full compliance rejects; None where several behaviours are planned for."""
-        from scipy.special import ndtr, ndtri
-
         if self.divergence is None:
             return None
-        return float(ndtr(math.sqrt(self.n * self.divergence) - ndtri(self.level)))
+        return float(normal_cdf(math.sqrt(self.n * self.divergence) - normal_quantile(self.level)))
 
     def at(self, n: int) -> CompliancePlan:
         """The same with another number of respondents."""

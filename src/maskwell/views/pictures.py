@@ -32,14 +32,14 @@ from maskwell.risk import RiskReport
 from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.compliance import bounds_chart, plan_chart
+from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
-from maskwell.views.charts.frontier import frontier_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
-from maskwell.views.charts.power import power_chart
-from maskwell.views.charts.regression_power import regression_power_chart
+from maskwell.views.charts.plans.frontier import frontier_chart
+from maskwell.views.charts.plans.power import power_chart
+from maskwell.views.charts.plans.regression_power import regression_power_chart
 from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
 from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
 from maskwell.views.comparison import Comparison
@@ -139,7 +139,7 @@ def _(result: ComplianceBounds) -> Any:
 
 @picture.register
 def _(result: CompliancePlan) -> Any:
-    return plan_chart(result)
+    return compliance_power_chart(result)
 
 
 @picture.register

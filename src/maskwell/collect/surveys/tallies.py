@@ -21,6 +21,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert
 
 from maskwell.collect.service import Published, Service
+from maskwell.collect.store import NotStored
 from maskwell.collect.store.tables import tallies as tallies_table
 from maskwell.collect.surveys.submissions import RANDOMNESS
 from maskwell.designs.base import Design
@@ -175,7 +176,10 @@ class Tallies:
             connection.execute(delete(tallies_table).where(same))
             connection.execute(insert(tallies_table).values(**row))
 
-        self._service.writer.change(keep)
+        try:
+            self._service.writer.change(keep)
+        except NotStored:
+            return  # The disk is full, say: what was counted is shown all the same, and kept with what comes next.
         counted.kept = counted.batches
 
 

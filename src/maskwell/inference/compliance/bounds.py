@@ -21,6 +21,7 @@ from maskwell.exact import given_fraction
 from maskwell.inference.compliance.groups import Groups, read_groups
 from maskwell.inference.compliance.profile import best_log_likelihood, profile_limits
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.numerics.linear_programs import minimise
 from maskwell.plain_json import jsonable
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
@@ -188,18 +189,16 @@ def _counted(groups: Groups, j: int, c: float, among: Among) -> tuple[Vector, Ve
 
 def _extreme(table: Matrix, best: Vector, score: Vector) -> float:
     """The least score among mixtures that give the same reports as the best one."""
-    from scipy.optimize import linprog
-
     fitted = table @ best
     equal, right = np.vstack([table, np.ones(len(best))]), np.append(fitted, 1.0)
-    solved = linprog(score, A_eq=equal, b_eq=right, bounds=(0, 1), method="highs")
-    if solved.fun is None:
+    solved = minimise(score, fixed=equal, totals=right, most=1.0)
+    if solved.failure:
         # Round-off may leave no mixture that fits to the last digit; one that does to seven is found then.
         slack, edge = np.concatenate([equal, -equal]), np.concatenate([right + _FIT, -right + _FIT])
-        solved = linprog(score, A_ub=slack, b_ub=edge, bounds=(0, 1), method="highs")
-    if solved.fun is None:
-        raise EstimationError(f"no mixture was found that fits the reports ({solved.message}); please report this.")
-    return float(solved.fun)
+        solved = minimise(score, limited=slack, limits=edge, most=1.0)
+    if solved.failure:
+        raise EstimationError(f"no mixture was found that fits the reports ({solved.failure}); please report this.")
+    return float(score @ solved.x)
 
 
 def _limit(

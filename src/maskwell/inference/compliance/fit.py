@@ -16,7 +16,7 @@ from maskwell.frames import Backend, data_frame
 from maskwell.inference.compliance.groups import Groups, read_groups
 from maskwell.inference.compliance.hypotheses import full_compliance, model_fit
 from maskwell.inference.compliance.profile import best_log_likelihood, profile_limits
-from maskwell.inference.estimates import Contrast
+from maskwell.inference.contrasts import Contrast
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.likelihood.information import Inverse, invert

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
-from maskwell.inference.likelihood.kernels import chances
 from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import dense_rows
+from maskwell.numerics.roots import root_between
 
 _IMPOSSIBLE = 1e3
 _TOLERANCE = 1e-8
@@ -40,6 +40,8 @@ def balanced(direction: Vector) -> Matrix:
 
 def best_log_likelihood(table: Matrix, weights: Vector, corners: Matrix | None = None) -> tuple[float, Vector]:
     """The highest log-likelihood, among mixtures of some shares if given, and the shares that have it."""
+    from maskwell.inference.likelihood.kernels import chances
+
     columns = table if corners is None else table @ corners
     if not columns.shape[1]:
         return -math.inf, np.full(table.shape[1], np.nan)
@@ -78,8 +80,6 @@ def profile_limits(
 
 
 def _limit(root: Callable[[float], float], estimate: float, end: float, quantile: float, error: float) -> float:
-    from scipy.optimize import brentq
-
     estimate = min(max(estimate, 0.0), 1.0)
     if estimate == end:
         return end
@@ -91,7 +91,7 @@ def _limit(root: Callable[[float], float], estimate: float, end: float, quantile
         if side * (far - end) >= 0:
             far = end
         if root(far) > quantile:
-            return float(brentq(lambda value: root(value) - quantile, near, far, xtol=_TOLERANCE))
+            return root_between(lambda value: root(value) - quantile, near, far, _TOLERANCE)
         if far == end:
             return end
         step *= 2

@@ -19,7 +19,7 @@ _POINTS = 40
 
 def bounds_chart(bounds: ComplianceBounds) -> Any:
     """A panel for each category, the most common ones where there are many: bounds, and limits around them."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     kept = sorted(np.argsort(-np.nan_to_num(bounds.upper).max(axis=0), kind="stable")[:MOST].tolist())
     rows = [
@@ -72,9 +72,9 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def plan_chart(plan: CompliancePlan) -> Any:
+def compliance_power_chart(plan: CompliancePlan) -> Any:
     """The power of the test of full compliance, or the standard error, against the number of people."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     counts = sorted({round(n) for n in np.geomspace(max(plan.n / 20, 20), 8 * plan.n, _POINTS).tolist()} | {plan.n})
     if plan.power is None:

@@ -28,7 +28,7 @@ from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.numerics.chi_square import chi_square_quantile, noncentral_chi_square_cdf
 from maskwell.plain_text import among
-from maskwell.planning.regression_truth import Truth, designs_of, planned
+from maskwell.planning.regressions.truth import Truth, designs_of, planned
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
 from maskwell.results.result import Result
