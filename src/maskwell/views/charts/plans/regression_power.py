@@ -21,7 +21,7 @@ def regression_power_chart(plan: RegressionPlan, term: str | None = None, level:
         for name, column in (("masked", "power"), ("open", "power_open"))
         for n, power in zip(curve["n"], curve[column], strict=True)
     ]
-    x = alt.X("n:Q", title="people", axis=alt.Axis(grid=True, format=","))
+    x = alt.X("n:Q", title="people", axis=alt.Axis(grid=True, format=",d", tickCount=6))
     y = alt.Y(
         "power:Q",
         title="power",
