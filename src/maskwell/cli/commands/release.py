@@ -217,15 +217,16 @@ def release(
         if found.stops and not dry_run:
             raise CommandError(f"{found.how_to_go_on()} Nothing was written.")
         written = [str(path) for path in targets.values() if path is not None]
-        content = (as_json if json else as_text)(file, done, tables, written, found)
+        figures = as_json(file, done, tables, written, found) if json else {}
+        text = "" if json else as_text(file, done, tables, written, found)
         show(3)
         released = None if dry_run else _reordered(file, done, chance, keep_order)
         gaps = [] if released is None else gap_warnings(file, released)
         _write(released, done, targets, tables, publish_limit, keep_order, gaps)
     if json:
-        emit_json(content)
+        emit_json(figures)
     else:
-        typer.echo(content)
+        typer.echo(text)
     if found.stops and dry_run:
         raise typer.Exit(WOULD_STOP)
 

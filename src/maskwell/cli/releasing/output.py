@@ -39,7 +39,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
         )
     if "seeded" in _randomness(outcome):
         lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
-    lines.append(f"wrote {', '.join(written)}" if written else "nothing was written")
+    lines += [f"wrote {name}" for name in written] or ["nothing was written"]
     return visible_lines(lines)
 
 
@@ -53,6 +53,7 @@ def as_json(
         figures = _planned_figures(release)
     elif isinstance(release, Release):
         figures["uniques"] = dict(zip(("before", "after"), _counts(release), strict=True))
+    figures.pop("records", None)  # which is n
     added = [release.added_variance(of) for of in _tables(outcome, tables)]
     return {
         "method": outcome.plan.method,
@@ -70,7 +71,8 @@ def as_json(
         "impossible": _impossible(data, outcome),
         "code_gaps": code_gaps(data, data.with_table(release.table)),
         "redrawn": outcome.redrawn,
-        "written": list(written),
+        "n": len(data.table),
+        "output": list(written),
     }
 
 
