@@ -120,11 +120,11 @@ def recode(
             found = made = recode_table(file, names, asked_for, k=k, population_size=population)
         show(2)
         _write(made, output, recipe)
+    written = [str(path) for path in (recipe, output) if path is not None]
     if json:
-        emit_json(found.to_dict())
+        emit_json(found.to_dict() | {"written": written})
         return
     typer.echo(found.summary())
-    written = [str(path) for path in (recipe, output) if path is not None]
     typer.echo(f"wrote {', '.join(written)}" if written else "nothing was written")
 
 
