@@ -58,7 +58,7 @@ COMMANDS = [
     "mask p.dta -c q -d design.json -o out.parquet",
     "mask p.sav -c q -d design.json -o out.parquet",
     "mask answers.csv -c q -d p.json -o out.parquet",
-    "mask answers.csv -c q -d design.json --key-file p.key --id-column id --survey s -o out.parquet",
+    "mask answers.csv -c q -d design.json --key-file p.key --ids id --survey s -o out.parquet",
     "plan --from p.csv --epsilon 1 -c q",
     "risk p.csv --keys q",
     "risk p.parquet --keys q",
@@ -126,7 +126,7 @@ def test_a_link_to_a_file_is_a_file(here: Path) -> None:
 def test_what_the_shell_opened_is_read(here: Path) -> None:
     key = "0123456789abcdef0123456789abcdef"
     Path("k.key").write_text(key)
-    masked = "mask answers.csv -c q --id-column id --survey s -o"
+    masked = "mask answers.csv -c q --ids id --survey s -o"
     whole = maskwell(*masked.split(), "a.csv", "-d", "design.json", "--key-file", "k.key")
     script = f"{sys.executable} -m maskwell {masked} b.csv -d <(cat design.json) --key-file <(cat k.key)"
     piped = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=HANGS)

@@ -75,7 +75,7 @@ def test_a_normal_outcome_is_integrated_over(people: pd.DataFrame) -> None:
 
 def test_reports_are_drawn_where_they_are_too_many_to_list(people: pd.DataFrame, monkeypatch: Any) -> None:
     listed = planned(people)
-    monkeypatch.setattr("maskwell.planning.regression_truth._MOST_REPORTS", 1)
+    monkeypatch.setattr("maskwell.planning.regressions.truth._MOST_REPORTS", 1)
     drawn = planned(people)
     assert np.allclose(np.diagonal(drawn.covariance), np.diagonal(listed.covariance), rtol=0.1)
     assert not np.allclose(drawn.covariance, listed.covariance, rtol=1e-6)

@@ -37,6 +37,13 @@ def two() -> Any:
 
 
 @cache
+def items() -> mw.Reports:
+    item = D.warner([HOSTILE, "no"], truth_prob=0.9)
+    table = np.random.default_rng(6).choice([HOSTILE, "no"], (400, 2))
+    return D.product(item, item, names=["one", "two"]).mask(table, seed=6)
+
+
+@cache
 def people() -> pd.DataFrame:
     rng = np.random.default_rng(3)
     columns = {"sex": ["f", "m"], "age": range(18, 60), "region": [HOSTILE, "south", "east"], "ill": ["no", "yes"]}
@@ -71,6 +78,12 @@ def change() -> Any:
     return rounds.change(first, second, same_people=False)
 
 
+@cache
+def asked_twice() -> list[mw.Tally]:
+    designs = [D.forced_response([HOSTILE, "no"], yes_prob=p, no_prob=0) for p in ("1/6", "5/6")]
+    return [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([320, 680], [780, 220]), strict=True)]
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "Design": lambda: DESIGN,
     "Reports": reports,
@@ -83,10 +96,24 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Contrast": lambda: mw.estimate(reports()).contrast({"b": 1.0}),
     "Sample": lambda: mw.Sample(weights=np.ones(900), clusters=np.arange(900) // 9),
     "Totals": lambda: mw.estimate_totals(reports().tally(weights=np.ones(900))),
+    "Quotient": lambda: mw.ratio(reports(), {"b": 1.0}, {"c": 1.0}),
+    "Correlations": lambda: mw.correlations(items()),
+    "SumScore": lambda: mw.sum_score(items()),
+    "PowerCurve": lambda: mw.planning.power_curve(DESIGN, 0.1, baseline=0.2),
+    "SimulatedPower": lambda: mw.planning.power_of_homogeneity(DESIGN, [[0.2, 0.3, 0.5]] * 2, [50, 50], surveys=9),
     "HypothesisTest": lambda: mw.independence_test(two()),
     "Regression": regression,
     "Effects": lambda: regression().marginal_effects(),
     "Change": change,
+    "Compliance": lambda: mw.compliance(asked_twice(), {"always no": "no"}),
+    "ComplianceBounds": lambda: mw.compliance_bounds(asked_twice()[0], {"any": "random"}, points=3),
+    "CompliancePlan": lambda: mw.planning.compliance_groups(
+        [tally.design for tally in asked_twice()],
+        {"always no": "no"},
+        proportions=[0.2, 0.8],
+        shares={"always no": 0.1},
+        n=500,
+    ),
     "Audit": lambda: mw.audit(DESIGN),
     "EmpiricalAudit": lambda: mw.audit_sampler(DESIGN, n=20_000, seed=1),
     "Codebook": lambda: mw.codebook(DESIGN, HOSTILE),
@@ -105,6 +132,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Optimum": lambda: mw.release.most_informative([0.5, 0.3, 0.2], epsilon=1),
 }
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
+WITHOUT_PICTURE |= {"Quotient", "SimulatedPower"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 
 

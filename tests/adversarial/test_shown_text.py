@@ -28,7 +28,7 @@ from maskwell.views.pages.release import external_page, internal_page
 from maskwell.views.pages.risk import risk_page
 from maskwell.views.terminal.audit import audit_view
 from maskwell.views.terminal.compare import compare_view
-from maskwell.views.terminal.tables import estimate_view, show
+from maskwell.views.terminal.tables import show
 from maskwell.words import explain
 
 EVIL = "x\nFORGED: parity 1\r\x1b[2J\x1b[31m\x08\x00\u202e\u2028|a|`b`[red]<b>bold</b>&lt;![i](j)"
@@ -107,7 +107,7 @@ def test_plain_words_and_codebooks(make: Callable[[], mw.Design]) -> None:
 
 
 @every_design
-def test_estimates_and_reports(make: Callable[[], mw.Design], capsys: pytest.CaptureFixture[str]) -> None:
+def test_estimates_and_reports(make: Callable[[], mw.Design]) -> None:
     design = make()
     rng = np.random.default_rng(1)
     values: Any = [design.categories[i] for i in rng.integers(design.k, size=400)]
@@ -119,8 +119,6 @@ def test_estimates_and_reports(make: Callable[[], mw.Design], capsys: pytest.Cap
     for text in (reports._repr_html_(), reports.tally()._repr_html_(), estimate._repr_html_()):
         assert "<b>bold</b>" not in text
         assert_plain_if_shown(text)
-    show(estimate_view(estimate, estimate.interval(), "95 % interval"))
-    check_plain(capsys.readouterr().out)
     check_page(page("Estimate", [Section("", [Figure(mw.views.chart(estimate))])]))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from maskwell import Design, designs
+from maskwell import Design, designs, rounds
 from maskwell.collect import create_app
 from tests.browser.harness import npm_part
 from tests.collect.servers import free_port
@@ -65,6 +65,10 @@ QUESTIONS = [
     asked("many", "Where do you live?", designs.minimax([f"Place {i}" for i in range(40)], gamma=9)),
     asked("spaces", "Where were you born?", designs.projective([f"Town {i}" for i in range(30)], gamma=3)),
     asked("searched", "What is your work?", designs.projective([f"Job {i}" for i in range(400)], gamma=3)),
+    asked("bits", "Which place do you avoid?", rounds.rappor(["park", "bus", "bar"], f=0.5, p=0.25, q=0.75)),
+    asked(
+        "tables", "Do you owe a friend money?", rounds.kary(["a lot", "a little", "none"], longitudinal=3, per_round=1)
+    ),
 ]
 EVERY_KIND = {"title": "Every kind of question", "questions": QUESTIONS}
 SHORT = {"title": "One question", "questions": QUESTIONS[:1]}

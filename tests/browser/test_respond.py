@@ -38,6 +38,8 @@ ANSWERS = {
     "many": "Place 39",
     "spaces": "Town 7",
     "searched": "Job 399",
+    "bits": "bus",
+    "tables": "none",
 }
 
 

@@ -63,7 +63,7 @@ def test_compare_json_carries_proofs_that_multiply_out(run: Run) -> None:
 
 def test_compare_writes_a_page(run: Run) -> None:
     ran = run("compare", "P1.json", "P2.json", "--html", "report.html")
-    assert ran.text.endswith("The report is in report.html.\n")
+    assert ran.text.endswith("wrote report.html\n")
     text = Path("report.html").read_text("utf-8")
     assert_needs_no_network(text)
     assert "P1 exposes the respondent" in text
@@ -145,8 +145,8 @@ def test_audit_explains(run: Run, audience: Any) -> None:
 
 def test_audit_writes_a_page_and_a_codebook(run: Run) -> None:
     ran = run("audit", "P2.json", "--html", "audit.html", "--codebook", "book.md")
-    assert "The codebook is in book.md." in ran.text
-    assert "The report is in audit.html." in ran.text
+    assert "wrote book.md" in ran.text
+    assert "wrote audit.html" in ran.text
     assert_needs_no_network(Path("audit.html").read_text("utf-8"))
     design = mw.Design.from_json(Path("P2.json").read_text())
     assert Path("book.md").read_text("utf-8") == mw.codebook(design).to_markdown() + "\n"
@@ -170,7 +170,7 @@ def test_audit_refuses_in_one_line(run: Run, args: list[str], about: str) -> Non
 
 def test_plan_writes_a_page(run: Run) -> None:
     ran = run("plan", "--k", 3, "--epsilon", 1, "-n", 500, "--html", "plan.html")
-    assert ran.text.endswith("The report is in plan.html.\n")
+    assert ran.text.endswith("wrote plan.html\n")
     text = Path("plan.html").read_text("utf-8")
     assert_needs_no_network(text)
     assert f"± {100 * mw.planning.half_width(D.minimax(3, epsilon=1), 500, proportion=0.1):.2f}" in text

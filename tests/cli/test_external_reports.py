@@ -23,7 +23,7 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("output", ["out.parquet", "out.arrow", "out.csv"])
 def test_one_column_is_a_file_of_reports(run: Run, answers: Path, output: str) -> None:
     ran = run("reports", "answers.csv", "--column", "q1", "--design", "die.json", "-o", output)
-    assert ran.text == f"read 3 rows of q1 (forced_response) into {output}; drawn elsewhere\n", ran.err
+    assert ran.text == f"read 3 rows of q1 (forced_response); drawn elsewhere\nwrote {output}\n", ran.err
     found = mw.Reports.read(output)
     assert found == mw.Reports.of(DIE, ["yes", "no", "no"])
     assert (found.randomness, found.question) == ("external", "q1")

@@ -24,7 +24,7 @@ from tests.cli.runs import SECRET, Run, assert_refused
 @pytest.mark.parametrize("output", ["out.parquet", "out.arrow", "out.csv"])
 def test_mask_draws_what_the_library_draws(run: Run, files: Path, data: str, output: str) -> None:
     ran = run("mask", data, "--column", "colour", "--design", "design.json", "--seed", 1, "-o", output, "--json")
-    assert ran.json["rows"] == 3000, ran.err
+    assert ran.json["n"] == 3000, ran.err
     assert ran.json["randomness"] == "seeded"
     assert mw.Reports.read(output) == mw.Reports.read("reports.parquet")
 
@@ -32,7 +32,7 @@ def test_mask_draws_what_the_library_draws(run: Run, files: Path, data: str, out
 def test_mask_reads_standard_input(run: Run, files: Path) -> None:
     content = (files / "answers.csv").read_bytes()
     ran = run("mask", "-", "-c", "colour", "-d", "design.json", "--seed", 1, "-o", "out.parquet", stdin=content)
-    assert "masked 3,000 rows with minimax into out.parquet" in ran.out.decode()
+    assert "masked 3,000 rows with minimax\nwrote out.parquet" in ran.out.decode()
     assert "simulation only" in ran.out.decode()
     assert mw.Reports.read("out.parquet") == mw.Reports.read("reports.parquet")
 
@@ -54,7 +54,7 @@ def test_secure_masking_differs_from_run_to_run(run: Run, files: Path) -> None:
 
 
 def test_a_keyed_report_depends_on_the_record_alone(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keyed = ["-c", "colour", "-d", "design.json", "--key-file", "key", "--id-column", "id", "--survey", "s"]
+    keyed = ["-c", "colour", "-d", "design.json", "--key-file", "key", "--ids", "id", "--survey", "s"]
     assert run("mask", "answers.parquet", *keyed, "-o", "typed.parquet").code == 0
     lines = (files / "answers.csv").read_text().splitlines()
     (files / "reversed.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
@@ -101,7 +101,7 @@ def test_missing_values_are_kept_when_asked_for(run: Run, files: Path) -> None:
     Path("gaps.csv").write_text("colour,id\nred,1\n,2\nNA,3\n\nblue,4\n")
     options = ["-c", "colour", "-d", "design.json", "-o", "out.parquet", "--missing", "keep", "--na", "NA"]
     ran = run("mask", "gaps.csv", *options, "--json")
-    assert (ran.json["rows"], ran.json["missing"]) == (4, 2)
+    assert (ran.json["n"], ran.json["missing"]) == (4, 2)
     assert [report is None for report in mw.Reports.read("out.parquet").decode()] == [False, True, True, False]
     Path("single.csv").write_text("colour\nred\n\nblue\n")
     assert run("mask", "single.csv", *options, "--json").json["missing"] == 1
@@ -146,27 +146,27 @@ def test_csv_blocks_are_cut_between_rows(cells: list[tuple[str, str]], block: in
         ("colour\nred\n", ["--encoding", "klingon"], ["klingon"]),
         ("colour\nred\n", ["--delimiter", "::"], ["--delimiter"]),
         ("colour\nred\n", ["--seed", -1], ["seed"]),
-        ("colour\nred\n", ["--key-file", "key"], ["--id-column"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id"], ["--survey"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id", "--survey", "a/b"], ["slash"]),
+        ("colour\nred\n", ["--key-file", "key"], ["--ids"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id"], ["--survey"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id", "--survey", "a/b"], ["slash"]),
         ("colour\nred\n", ["--survey", ""], ["--survey"]),
-        ("colour\nred\n", ["--key-file", "nokey", "--id-column", "colour", "--survey", "s"], ["nokey"]),
-        ("colour,id\nred,1\n", ["--key-file", "design.json", "--id-column", "no", "--survey", "s"], ["'no'"]),
-        ("colour,id\nred,1\n", ["--key-file", "short", "--id-column", "id", "--survey", "s"], ["at least 16"]),
-        ("colour,id\nred,1\n", ["--key-file", "key", "--id-column", "id", "--survey", "s", "--seed", 1], ["seed"]),
+        ("colour\nred\n", ["--key-file", "nokey", "--ids", "colour", "--survey", "s"], ["nokey"]),
+        ("colour,id\nred,1\n", ["--key-file", "design.json", "--ids", "no", "--survey", "s"], ["'no'"]),
+        ("colour,id\nred,1\n", ["--key-file", "short", "--ids", "id", "--survey", "s"], ["at least 16"]),
+        ("colour,id\nred,1\n", ["--key-file", "key", "--ids", "id", "--survey", "s", "--seed", 1], ["seed"]),
         (
             f"colour,id\nred,{SECRET}\nblue,{SECRET}\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s"],
             ["unique"],
         ),
         (
             "colour,id\nred,1\nblue,\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s"],
             ["data row 2", "empty"],
         ),
         (
             f"colour,id\nred,{SECRET}\n",
-            ["--key-file", "key", "--id-column", "id", "--survey", "s", "--integer-ids"],
+            ["--key-file", "key", "--ids", "id", "--survey", "s", "--integer-ids"],
             ["data row 1"],
         ),
     ],
@@ -239,7 +239,7 @@ def test_rows_are_counted_over_batches(run: Run, files: Path, monkeypatch: pytes
         Path("data.csv").write_text("\n".join([*lines[:1234], wrong, *lines[1235:]]))
         assert_refused(run("mask", "data.csv", "-c", "colour", "-d", "design.json", "-o", "o.parquet"), about)
     Path("data.csv").write_text("\n".join([*lines, lines[1]]))
-    keyed = ["--key-file", "key", "--id-column", "id", "--survey", "s", "-o", "o.parquet"]
+    keyed = ["--key-file", "key", "--ids", "id", "--survey", "s", "-o", "o.parquet"]
     for kind in ([], ["--integer-ids"]):
         assert_refused(run("mask", "data.csv", "-c", "colour", "-d", "design.json", *keyed, *kind), "1 of 3,001")
     assert not Path("o.parquet").exists()

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 DESIGN_OPTIONS = [text for name in DESIGNS for text in ("--design", f"{name}={name}.json")]
-KEY_OPTIONS = ["--key-file", "key", "--id-column", "person", "--survey", "health 2026"]
+KEY_OPTIONS = ["--key-file", "key", "--ids", "person", "--survey", "health 2026"]
 KEYED = [*DESIGN_OPTIONS, "--keep", "person,region", *KEY_OPTIONS]
 
 
@@ -43,11 +43,12 @@ KEYED = [*DESIGN_OPTIONS, "--keep", "person,region", *KEY_OPTIONS]
 def test_files_become_reports_tallies_and_estimates(run: Run, folder: Path, engine: str) -> None:
     ran = run("mask", "data/*.parquet", *KEYED, "-o", "reports", "--engine", engine)
     assert ran.code == 0, ran.err
-    assert "masked 30,000 rows of habit, group, diet into 3 parts of reports" in ran.text
+    assert "masked 30,000 rows of habit, group, diet into 3 parts:" in ran.text
+    assert "wrote reports" in ran.text
     assert "million rows a second" in ran.text
     assert mw.engines.tally(folder / "reports", DESIGNS) == TALLIES
     again = run("mask", "data/*.parquet", *KEYED, "-o", "reports", "--engine", engine, "--json").json
-    assert (again["rows"], again["parts_written"], again["parts_skipped"]) == (0, 0, 3)
+    assert (again["n"], again["parts_written"], again["parts_skipped"]) == (0, 0, 3)
     assert run("tally", "reports", "-o", "tallies").code == 0
     assert {name: mw.Tally.read(folder / "tallies" / f"{name}.tally.json") for name in DESIGNS} == TALLIES
     by_tally = run("estimate", "tallies/habit.tally.json", "--json").json
@@ -62,7 +63,7 @@ def test_tallies_of_several_runs_are_merged(run: Run, folder: Path) -> None:
         assert run("tally", f"day{part}", "-o", f"tally{part}").code == 0
     merged = run("merge", *(f"tally{part}" for part in range(PARTS)), "-o", "all")
     assert merged.code == 0
-    assert "habit: 30,000 reports counted into all/habit.tally.json" in merged.text
+    assert "habit: 30,000 reports" in merged.text
     assert {name: mw.Tally.read(folder / "all" / f"{name}.tally.json") for name in DESIGNS} == TALLIES
     assert_refused(run("merge", "tally0", "tally0/habit.tally.json", "-o", "x"), "twice")
     assert_refused(run("merge", "data", "-o", "x"), "no stored tally")
@@ -89,7 +90,7 @@ def test_a_run_is_resumed_where_it_was_left(run: Run, folder: Path) -> None:
     left.mkdir()
     (left / "0").write_bytes(b"half a part")
     ran = run("mask", "data", *KEYED, "-o", "reports", "--json").json
-    assert (ran["parts_written"], ran["parts_skipped"], ran["rows"]) == (1, 2, ROWS)
+    assert (ran["parts_written"], ran["parts_skipped"], ran["n"]) == (1, 2, ROWS)
     assert {path.name: path.read_bytes() for path in (folder / "reports").iterdir()} == whole
     # New files are added; parts that are there are not touched.
     later = people(35_000).slice(0, 10)

@@ -43,7 +43,7 @@ def test_the_text_is_the_summary(run: Run, persons: pa.Table) -> None:
 def test_the_page_is_written(run: Run, persons: pa.Table) -> None:
     write(persons, "persons.parquet")
     ran = run("risk", "persons.parquet", "--keys", "sex,age", "--html", "risk.html")
-    assert "The report is in risk.html." in ran.text
+    assert "wrote risk.html" in ran.text
     assert "Which keys it comes from" in Path("risk.html").read_text(encoding="utf-8")
     assert_refused(run("risk", "persons.parquet", "--keys", "sex", "--html", "persons.parquet"), "persons.parquet")
 
@@ -84,5 +84,8 @@ def test_many_files_are_assessed_as_one(run: Run, tmp_path: Path) -> None:
     one = run("risk", "one.parquet", *asked)
     assert one.code == 0
     assert run("risk", "people/*.parquet", *asked).json == run("risk", "people", *asked).json == one.json
+    assert run("risk", "people", "--keys", "sex,age", "--html", "many.html").code == 0
+    assert run("risk", "one.parquet", "--keys", "sex,age", "--html", "one.html").code == 0
+    assert Path("many.html").read_bytes() == Path("one.html").read_bytes()
     (people / "more.csv").write_text("sex,age\nf,1\n")
     assert_refused(run("risk", "people", *asked), "more.csv", "Parquet or Arrow")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.evidence import (
     bootstrap_coverage,
+    compliance,
     coverage,
     cramers_v,
     exact_coverage,
@@ -21,6 +22,7 @@ from tests.evidence import (
     replicated_survey,
     risk_weights,
     round_changes,
+    sampled_tests,
     sampler,
     spark_failures,
     sums,
@@ -45,6 +47,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "replicated_survey": replicated_survey.run,
     "regression_coverage": regression_coverage.run,
     "risk_weights": risk_weights.run,
+    "sampled_tests": sampled_tests.run,
     "round_changes": round_changes.run,
     "release_attack": release_attack.run,
     "homogeneity_level": homogeneity_level.run,
@@ -55,6 +58,7 @@ TOPICS: dict[str, Callable[[Size], Result]] = {
     "release_blocks": release_blocks.run,
     "independence_default": independence_default.run,
     "cramers_v": cramers_v.run,
+    "compliance": compliance.run,
     "forged_files": forged_files.run,
     "spark_failures": spark_failures.run,
     "collect_loop": collect_loop.run,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _ROWS = 20
 
 
-def summary_lines(estimate: Estimate, level: float) -> list[str]:
-    """The lines of ``Estimate.summary``, some of which are advice."""
+def summary_lines(estimate: Estimate, level: float, kind: str | None = None, simultaneous: bool = False) -> list[str]:
+    """The lines of ``Estimate.summary``, some of which are advice; with limits of another kind, if one is named."""
     return [
         *heading(estimate),
         "",
-        *_table(estimate, level),
+        *_table(estimate, level, kind or estimate.default_interval, simultaneous),
         "",
         *noise_lines(estimate),
         *estimate.remarks(),
@@ -63,19 +63,24 @@ def _privacy(estimate: Estimate) -> str:
     return "no finite epsilon: some reports rule categories out"
 
 
-def _table(estimate: Estimate, level: float) -> list[str]:
-    k, p, errors, limits = estimate.design.k, estimate.proportions, estimate.standard_errors, estimate.interval(level)
+def _table(estimate: Estimate, level: float, kind: Any, simultaneous: bool) -> list[str]:
+    k, p, errors = estimate.design.k, estimate.proportions, estimate.standard_errors
+    limits = estimate.interval(level, kind, simultaneous)
     shown = range(k) if k <= _ROWS else np.argsort(-p, kind="stable")[:_ROWS]
     labels = [text_of(estimate.design.categories[j]) for j in shown]
     width = max(8, *map(len, labels))
-    kind = estimate.default_interval.capitalize()
-    lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({kind})"]
+    words = f"{kind.capitalize()}{', for all together' if simultaneous else ''}"
+    lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({words})"]
     for label, j in zip(labels, shown, strict=True):
         low, high = limits[j]
         lines.append(f"{label:{width}}  {p[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
     if k > _ROWS:
-        lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all. Each interval is for a category that")
-        lines.append("was named beforehand; top(n) gives limits for the largest, whichever they are")
+        lines.append(
+            f"… and {k - _ROWS:,} smaller ones; to_frame() has them all."
+            + ("" if simultaneous else " Each interval is for a category that")
+        )
+        if not simultaneous:
+            lines.append("was named beforehand; top(n) gives limits for the largest, whichever they are")
     return lines
 
 

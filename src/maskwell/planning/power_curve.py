@@ -52,6 +52,19 @@ class PowerCurve(Result):
     def _columns(self) -> dict[str, Any]:
         return {"n": list(self.n), "power": self.masked, "power asked directly": self.direct}
 
+    def to_dict(self) -> dict[str, Any]:
+        """The curve as plain values."""
+        return {
+            "design": self.design.fingerprint,
+            "difference": self.difference,
+            "two_groups": self.two_groups,
+            "n": list(self.n),
+            "power": self.masked.tolist(),
+            "power_asked_directly": self.direct.tolist(),
+            "needed": self.needed,
+            "needed_directly": self.needed_directly,
+        }
+
 
 def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None = None, **options: Any) -> PowerCurve:
     """The power for numbers of respondents in a range, by default from hardly any chance to near certainty.

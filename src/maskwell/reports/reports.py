@@ -178,9 +178,13 @@ def _checked_weights(weights: Any, n: int) -> Vector | None:
         checked = np.asarray(weights, float)
     except (TypeError, ValueError):
         raise DataError(f"weights must be {n} numbers, one per report.", parameter="weights") from None
-    if checked.shape != (n,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
+    if checked.shape != (n,):
+        got = " by ".join(map(str, checked.shape)) or "a single one"
+        raise DataError(f"weights must be {n} numbers, one per report; got {got}.", parameter="weights")
+    infinite, negative = int((~np.isfinite(checked)).sum()), int((checked < 0).sum())
+    why = f"{infinite:,} are missing or infinite" if infinite else f"{negative:,} are negative" if negative else ""
+    if why or not checked.any():
         raise DataError(
-            f"weights must be {n} finite numbers >= 0, not all zero: one per report; got shape {checked.shape}.",
-            parameter="weights",
+            f"weights must be finite numbers >= 0, not all zero; {why or 'all are zero'}.", parameter="weights"
         )
     return checked

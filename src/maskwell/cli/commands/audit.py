@@ -16,7 +16,16 @@ from maskwell.cli.shared.design_options import (
     load_design,
     named_design,
 )
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.shared.output import (
+    CommandError,
+    JsonOption,
+    check_output,
+    emit_json,
+    named,
+    progress,
+    save,
+    say_written,
+)
 from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import Design
 from maskwell.designs.storage import about
@@ -73,46 +82,46 @@ def audit(
         assert name is not None
         design = named_design(name, declared_categories(categories, k, categories_from), settings)
     check_page(html, [file] if file else [])
-    written = _write_codebook(codebook, design, file)
+    _write_codebook(codebook, design, file)
     if explain is not None:
-        _explain(design, explain, json)
+        _explain(design, explain, named(codebook), json)
         return
-    result = audit_design(design, prior_from(prior))
+    with progress("auditing"):
+        result = audit_design(design, prior_from(prior))
+        figures = result.to_dict()  # the costly ones are computed when they are asked for
     if html is not None:
         from maskwell.views.pages.audit import audit_page
 
         save(html, audit_page(result))
-        written.append(f"The report is in {html}.")
     if json:
-        emit_json({**result.to_dict(), "design": about(design)})
+        emit_json({**figures, "design": about(design), "output": named(codebook, html)})
     else:
         from maskwell.views.terminal.audit import audit_view
         from maskwell.views.terminal.tables import show
 
         show(audit_view(result))
-        for line in written:
-            typer.echo(line)
+        say_written(named(codebook, html))
 
 
-def _write_codebook(path: Path | None, design: Design, source: str | None) -> list[str]:
-    """Write it if it was asked for, and say so."""
+def _write_codebook(path: Path | None, design: Design, source: str | None) -> None:
+    """Write it if it was asked for."""
     from maskwell.words import codebook
 
     if path is None:
-        return []
+        return
     if path.suffix.lower() not in _CODEBOOKS:
         raise CommandError(f"a codebook is written to {' or '.join(_CODEBOOKS)}; got {path.name!r}.")
     check_output(path, [source] if source else [])
     book = codebook(design)
     save(path, (book.to_json() if path.suffix.lower() == ".json" else book.to_markdown()) + "\n")
-    return [f"The codebook is in {path}."]
 
 
-def _explain(design: Design, audience: Audience, json: bool) -> None:
+def _explain(design: Design, audience: Audience, written: list[str], json: bool) -> None:
     from maskwell.words import explain
 
     sentences = [sentence.text for sentence in explain(design, audience.value).sentences]
     if json:
-        emit_json({"design": about(design), "audience": audience.value, "sentences": sentences})
+        emit_json({"design": about(design), "audience": audience.value, "sentences": sentences, "output": written})
     else:
         typer.echo("\n".join(sentences).encode())
+        say_written(written)

@@ -15,7 +15,7 @@ from maskwell.cli.shared.design_options import (
     load_design,
     named_design,
 )
-from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, emit_json, save
+from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, emit_json, named, progress, save, say_written
 from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import DESIGNS, Design
 
@@ -52,20 +52,21 @@ def compare(
     shared, labels = list(settings or ()), declared_categories(categories, k, categories_from)
     _refuse_unused(shared, designs)
     found = {name: _design(text, labels, shared) for name, text in zip(_columns(designs), designs, strict=True)}
-    comparison = compare_designs(found, prior_from(prior))
+    with progress("comparing"):
+        comparison = compare_designs(found, prior_from(prior))
+        figures = comparison.to_dict()
     if html is not None:
         from maskwell.views.pages.compare import compare_page
 
         save(html, compare_page(comparison))
     if json:
-        emit_json(comparison.to_dict())
+        emit_json({**figures, "output": named(html)})
     else:
         from maskwell.views.terminal.compare import compare_view
         from maskwell.views.terminal.tables import show
 
         show(compare_view(comparison))
-        if html is not None:
-            typer.echo(f"The report is in {html}.")
+        say_written(named(html))
 
 
 def _is_name(text: str) -> bool:

@@ -27,4 +27,5 @@ def demo(
 
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:
-        emit_json(result.to_dict())
+        found = result.to_dict()
+        emit_json({**found, "output": [str(Path(found["folder"]) / name) for name in found.pop("files").values()]})

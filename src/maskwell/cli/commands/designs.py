@@ -26,7 +26,7 @@ def designs(json: JsonOption = False) -> None:
         for name, entry in DESIGNS.items()
     ]
     if json:
-        emit_json(listed)
+        emit_json({"designs": listed})
     else:
         from maskwell.views.terminal.tables import designs_view, show
 

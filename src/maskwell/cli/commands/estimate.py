@@ -25,8 +25,10 @@ from maskwell.cli.shared.output import (
     JsonOption,
     check_output,
     emit_json,
+    named,
     progress,
     save,
+    say_written,
 )
 from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, read_sampled, taking_a_sample, together
 from maskwell.designs import Design
@@ -166,13 +168,14 @@ def estimate(
         tally, drawn = _column_tally(reports, column, method.needs_patterns)
     else:
         tally, drawn = _tally(reports, method.needs_patterns)
-    if not beside:
-        result = estimate_from(tally, method.value)
+    with progress("estimating"):
+        if not beside:
+            result = estimate_from(tally, method.value)
+        kind = interval.value if interval else result.default_interval
+        limits = None if top is not None else result.interval(level, kind, simultaneous)
     if top is not None:
         _show_top(result.top(top, level, interval.value if interval else None), drawn, table, plot, json)
         return
-    kind = interval.value if interval else result.default_interval
-    limits = result.interval(level, kind, simultaneous)
     if plot is not None:
         from maskwell.views.charts.estimate import chart
         from maskwell.views.charts.joint import has_joint_chart, joint_chart
@@ -187,21 +190,14 @@ def estimate(
         save(Path(table), csv_text(estimate_columns(result, limits)))
     if json:
         asked = {"level": level, "interval": kind, "simultaneous": simultaneous}
-        emit_json(estimate_document(result, limits, drawn, asked))
+        emit_json({**estimate_document(result, limits, drawn, asked), "output": named(table, plot)})
     elif table == STANDARD:
         typer.echo(csv_text(estimate_columns(result, limits)).encode(), nl=False)
         if result.tally.simulated:
             typer.echo(SIMULATED, err=True)
     else:
-        if kind == result.default_interval and not simultaneous:
-            typer.echo(said_lines(summary_lines(result, level), options_of(estimate)))
-        else:
-            from maskwell.views.terminal.tables import estimate_view, show
-
-            title = f"{100 * level:g} % {'simultaneous ' if simultaneous else ''}{kind} interval"
-            show(estimate_view(result, limits, title))
-            if result.tally.simulated:
-                typer.echo(SIMULATED)
+        typer.echo(said_lines(summary_lines(result, level, kind, simultaneous), options_of(estimate)))
+        say_written(named(table, plot))
 
 
 def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None, json: bool) -> None:
@@ -217,11 +213,13 @@ def _show_top(top: "Top", drawn: set[str], table: str | None, plot: Path | None,
         save(Path(table), csv_text(columns))
     if json:
         asked = {"level": top.level, "interval": top.kind, "simultaneous": True, "places": top.rank_limits}
-        emit_json(estimate_document(top.estimate, top.limits, drawn, asked, top))
+        document = estimate_document(top.estimate, top.limits, drawn, asked, top)
+        emit_json({**document, "output": named(table, plot)})
     elif table == STANDARD:
         typer.echo(csv_text(columns).encode(), nl=False)
     else:
         typer.echo(top.summary().encode())
+        say_written(named(table, plot))
 
 
 def _refuse_contradictions(reports: list[str], level: float, table: str | None, plot: Path | None, json: bool) -> None:

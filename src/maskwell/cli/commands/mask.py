@@ -19,9 +19,17 @@ from maskwell.cli.shared.file_options import (
     data_source,
     names_from,
 )
-from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.cli.shared.output import (
+    STANDARD,
+    CommandError,
+    JsonOption,
+    check_output,
+    emit_json,
+    progress,
+    say_written,
+)
+from maskwell.designs.storage import about
 from maskwell.input_files import read_whole
-from maskwell.plain_text import visible
 
 
 class Engine(StrEnum):
@@ -86,9 +94,7 @@ def mask(
             "--key-file", help="A file whose bytes are the key (16 or more): repeatable reports by record id."
         ),
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id-column", help="The column of record ids, for --key-file.")
-    ] = None,
+    id_column: Annotated[str | None, typer.Option("--ids", help="The column of record ids, for --key-file.")] = None,
     survey: Annotated[
         str | None,
         typer.Option(
@@ -122,10 +128,10 @@ def mask(
       maskwell mask persons.csv --column race --design design.json -o reports.parquet
       maskwell mask persons.parquet -c race -d design.json -o - | maskwell estimate -
       head -c 32 /dev/urandom > survey.key
-      maskwell mask persons.csv -c race -d design.json --key-file survey.key --id-column person --survey health-2026 \\
+      maskwell mask persons.csv -c race -d design.json --key-file survey.key --ids person --survey health-2026 \\
         -o reports.parquet
       maskwell mask 'data/*.parquet' --design habit=habit.json --design insured=insured.json --keep region,weight \\
-        --key-file survey.key --id-column person --survey health-2026 -o reports/
+        --key-file survey.key --ids person --survey health-2026 -o reports/
     """
     text = {"delimiter": delimiter, "encoding": encoding}
     if column is None:
@@ -213,20 +219,20 @@ def _mask_column(
     if json:
         emit_json(
             {
-                "output": output,
-                "rows": answers.rows,
+                "output": [output],
+                "n": answers.rows,
                 "missing": answers.missing,
                 "randomness": drawn,
                 "question": question,
-                "design": plan.name,
-                "fingerprint": plan.fingerprint,
+                "design": about(plan),
                 "epsilon": plan.epsilon,
             }
         )
     else:
         without = f" ({answers.missing:,} without an answer)" if answers.missing else ""
         warning = "; drawn from a seed, so for simulation only" if seed is not None else ""
-        typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name} into {visible(output)}{warning}")
+        typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name}{warning}")
+        say_written([output])
 
 
 def _refuse_seed(seed: int | None) -> None:
@@ -247,7 +253,7 @@ def _refuse_contradictions(data: str, design: str, output: str, json: bool) -> N
 
 def _refuse_incomplete_keys(key_file: Path | None, id_column: str | None, survey: str | None) -> None:
     if (key_file is None) != (id_column is None):
-        raise CommandError("--key-file and --id-column go together: give both, or neither.")
+        raise CommandError("--key-file and --ids go together: give both, or neither.")
     if key_file is not None and survey is None:
         raise CommandError(
             "--key-file needs --survey: a name for this survey, which keeps its questions apart from others that are "

@@ -20,9 +20,20 @@ from maskwell.cli.shared.design_options import (
     named_design,
 )
 from maskwell.cli.shared.file_options import DelimiterOption, EncodingOption, NaOption, data_source
-from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, save
+from maskwell.cli.shared.output import (
+    STANDARD,
+    CommandError,
+    JsonOption,
+    check_output,
+    emit_json,
+    named,
+    progress,
+    save,
+    say_written,
+)
 from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.designs import Design
+from maskwell.designs.storage import about
 
 _MOST_FOUND = 10_000
 
@@ -116,16 +127,18 @@ def plan(
     else:
         from maskwell.planning import plan as best_design
 
-        chosen = best_design(labels, demand, n=n)
+        with progress("looking for the best design"):
+            chosen = best_design(labels, demand, n=n)
     if output not in (None, STANDARD):
         check_output(Path(output), [source] if source else [])
         save(Path(output), chosen.to_json() + "\n")
     if html is not None:
         from maskwell.views.pages.plan import plan_page
 
-        save(html, plan_page(chosen, n))
+        with progress("drawing the report"):
+            save(html, plan_page(chosen, n))
     if json:
-        emit_json({**jsonlib.loads(chosen.to_json()), **_figures(chosen, n)})
+        emit_json({**jsonlib.loads(chosen.to_json()), **_figures(chosen, n), "output": named(output, html)})
     elif output == STANDARD:
         typer.echo((chosen.to_json() + "\n").encode(), nl=False)
     else:
@@ -139,10 +152,7 @@ def plan(
             typer.echo(f"Note: {warning}")
         if source is not None:
             typer.echo("The labels were taken from the data: make sure that it may be known which of them occur.")
-        if output is not None:
-            typer.echo(f"The design is in {output}.")
-        if html is not None:
-            typer.echo(f"The report is in {html}.")
+        say_written(named(output, html))
 
 
 def _labels(
@@ -172,6 +182,8 @@ def _figures(design: Design, n: int | None) -> dict[str, Any]:
 
     worth = design.worth
     figures: dict[str, Any] = {
+        "design": about(design),
+        "n": n,
         "k": design.k,
         "epsilon": design.epsilon,
         "parity": design.parity,

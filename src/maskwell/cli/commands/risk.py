@@ -9,7 +9,7 @@ import typer
 
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
 from maskwell.cli.shared.option_names import options_of, said_lines
-from maskwell.cli.shared.output import JsonOption, emit_json, progress, save
+from maskwell.cli.shared.output import JsonOption, emit_json, named, progress, save, say_written
 from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.microdata import Microdata
 
@@ -95,11 +95,10 @@ def risk(
 
         save(html, risk_page(report))
     if json:
-        emit_json(figures)
+        emit_json({"n": figures.pop("records"), **figures, "output": named(html)})
     else:
         typer.echo(said_lines(summary_lines(report), options_of(risk)))
-        if html is not None:
-            typer.echo(f"The report is in {html}.")
+        say_written(named(html))
 
 
 def _needed(found: Microdata, keys: list[str], sensitive: list[str], weights: str | None) -> Any:

@@ -6,7 +6,8 @@ import typer
 
 from maskwell.cli.pipelines.counting import count_reports, store
 from maskwell.cli.pipelines.masking import named_designs
-from maskwell.cli.shared.output import JsonOption, emit_json, progress
+from maskwell.cli.shared.output import JsonOption, emit_json, progress, say_written
+from maskwell.designs.storage import about
 from maskwell.plain_text import visible
 
 
@@ -47,13 +48,19 @@ def tally(
 def tell(tallies: Any, written: list[str], json: bool) -> None:
     """What was written."""
     if json:
-        emit_json(
-            {
-                column: {"file": file, "reports": tally.n, "missing": tally.missing, "question": tally.question}
-                for (column, tally), file in zip(tallies.items(), written, strict=True)
+        columns = {
+            column: {
+                "n": tally.n,
+                "missing": tally.missing,
+                "question": tally.question,
+                "design": about(tally.design),
+                "output": file,
             }
-        )
+            for (column, tally), file in zip(tallies.items(), written, strict=True)
+        }
+        emit_json({"columns": columns, "output": written})
         return
-    for (column, tally), file in zip(tallies.items(), written, strict=True):
+    for column, tally in tallies.items():
         absent = f" ({tally.missing:,} missing)" if tally.missing else ""
-        typer.echo(f"{visible(column)}: {tally.n:,} reports{absent} counted into {visible(file)}")
+        typer.echo(f"{visible(column)}: {tally.n:,} reports{absent}")
+    say_written(written)

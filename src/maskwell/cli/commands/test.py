@@ -8,7 +8,7 @@ import typer
 
 from maskwell.cli.pipelines.tests import Asked, run_test
 from maskwell.cli.shared.option_names import options_of, said, said_lines
-from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
 from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, taking_a_sample
 
 
@@ -123,7 +123,8 @@ def hypothesis(
         raise CommandError(f"test {question.value} takes {_WANTED[question]}; got {len(reports)}.")
     _refuse_contradictions(question, reports, by, category, value, alternative, sample)
     asked = Asked(method.value if method else None, permutations, by, category, value, alternative.value, seed)
-    result, drawn = run_test(question.value, reports, column, asked, sample)
+    with progress("testing"):
+        result, drawn = run_test(question.value, reports, column, asked, sample)
     if json:
         about = {"question": question.value, "files": [path.name for path in reports], "randomness": sorted(drawn)}
         emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})

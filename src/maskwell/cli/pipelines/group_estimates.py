@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from maskwell.cli.shared.option_names import said_lines
-from maskwell.cli.shared.output import STANDARD, emit_json, save
+from maskwell.cli.shared.output import STANDARD, emit_json, named, save, say_written
 from maskwell.plain_text import visible
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ class Shown:
     json: bool
     options: Mapping[str, str]
 
-    def csv(self, columns: dict[str, list[Any]]) -> bool:
-        """Write the CSV file, or print it and say that there is no more to print."""
-        if self.table not in (None, STANDARD):
-            save(Path(str(self.table)), csv_text(columns))
+    def save_csv(self, columns: dict[str, list[Any]]) -> None:
+        """Write the CSV file, if there is to be one."""
+        for table in named(self.table):
+            save(Path(table), csv_text(columns))
+
+    def prints_csv(self, columns: dict[str, list[Any]]) -> bool:
+        """Print the CSV text if it was asked for, and say that there is no more to print."""
         if self.table != STANDARD:
             return False
         typer.echo(csv_text(columns).encode(), nl=False)
@@ -57,15 +60,19 @@ def show_groups(groups: "dict[Any, Estimate]", by: str, shown: Shown) -> None:
         asked = {"level": shown.level, "interval": kind, "simultaneous": shown.simultaneous}
         documents.append({"group": label, **estimate_document(found, limits, {found.tally.randomness}, asked)})
     simulated = any(found.tally.simulated for found in groups.values())
+    shown.save_csv(columns)
     if shown.json:
-        emit_json({"by": by, "groups": documents})
-    elif shown.csv(columns):
+        emit_json({"by": by, "groups": documents, "output": named(shown.table)})
+    elif shown.prints_csv(columns):
         if simulated:
             typer.echo(SIMULATED, err=True)
     else:
         for label, found in groups.items():
             typer.echo(f"{visible(by)}: {'missing' if label is None else visible(str(label))}")
-            typer.echo(said_lines(summary_lines(found, shown.level), shown.options) + "\n")
+            typer.echo(
+                said_lines(summary_lines(found, shown.level, shown.interval, shown.simultaneous), shown.options) + "\n"
+            )
+        say_written(named(shown.table))
 
 
 def show_totals(totals: "Totals", drawn: str, simulated: bool, shown: Shown, plot: Path | None) -> None:
@@ -75,15 +82,17 @@ def show_totals(totals: "Totals", drawn: str, simulated: bool, shown: Shown, plo
 
         save_chart(totals.plot(level=shown.level), plot)
     frame = totals.to_frame(shown.level, backend="pyarrow").to_pydict()
+    shown.save_csv(frame)
     if shown.json:
-        emit_json({**totals.to_dict(shown.level), "randomness": [drawn]})
-    elif shown.csv(frame):
+        emit_json({**totals.to_dict(shown.level), "randomness": [drawn], "output": named(shown.table, plot)})
+    elif shown.prints_csv(frame):
         if simulated:
             typer.echo(SIMULATED, err=True)
     else:
         typer.echo(totals.summary(shown.level).encode())
         if simulated:
             typer.echo(SIMULATED)
+        say_written(named(shown.table, plot))
 
 
 def estimate_columns(result: "Estimate", limits: Any) -> dict[str, list[Any]]:

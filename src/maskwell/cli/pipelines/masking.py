@@ -7,8 +7,9 @@ from typing import Any
 import typer
 
 from maskwell.cli.shared.design_options import load_design
-from maskwell.cli.shared.output import STANDARD, CommandError, check_output, emit_json, progress
+from maskwell.cli.shared.output import STANDARD, CommandError, check_output, emit_json, progress, say_written
 from maskwell.designs import Design
+from maskwell.designs.storage import about
 from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
 
@@ -57,21 +58,22 @@ def mask_tables(
     if json:
         emit_json(
             {
-                "output": output,
-                "rows": outcome.rows,
+                "output": [output],
+                "n": outcome.rows,
                 "parts_written": outcome.written,
                 "parts_skipped": outcome.skipped,
                 "seconds": outcome.seconds,
                 "rows_per_second": speed,
                 "engine": engine,
                 "randomness": "keyed" if masking.keyed else "secure",
-                "columns": {name: design.fingerprint for name, design in masking.designs.items()},
+                "columns": {name: {"design": about(design)} for name, design in masking.designs.items()},
             }
         )
         return
     before = f", {outcome.skipped:,} were there already" if outcome.skipped else ""
-    parts = "" if single else f"{outcome.written:,} part{'s' * (outcome.written != 1)} of "
+    parts = "" if single else f" into {outcome.written:,} part{'s' * (outcome.written != 1)}"
     typer.echo(
-        f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))} into {parts}"
-        f"{visible(output)}{before}: {outcome.seconds:.1f} s, {speed / 1e6:.2f} million rows a second"
+        f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))}{parts}"
+        f"{before}: {outcome.seconds:.1f} s, {speed / 1e6:.2f} million rows a second"
     )
+    say_written([output])

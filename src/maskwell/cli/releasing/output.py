@@ -39,7 +39,7 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
         )
     if "seeded" in _randomness(outcome):
         lines.append("drawn from a seed, so for simulation only: whoever knows the seed can undo the release")
-    lines.append(f"wrote {', '.join(written)}" if written else "nothing was written")
+    lines += [f"wrote {name}" for name in written] or ["nothing was written"]
     return visible_lines(lines)
 
 
@@ -53,6 +53,7 @@ def as_json(
         figures = _planned_figures(release)
     elif isinstance(release, Release):
         figures["uniques"] = dict(zip(("before", "after"), _counts(release), strict=True))
+    figures.pop("records", None)  # which is n
     added = [release.added_variance(of) for of in _tables(outcome, tables)]
     return {
         "method": outcome.plan.method,
@@ -70,7 +71,8 @@ def as_json(
         "impossible": _impossible(data, outcome),
         "code_gaps": code_gaps(data, data.with_table(release.table)),
         "redrawn": outcome.redrawn,
-        "written": list(written),
+        "n": len(data.table),
+        "output": list(written),
     }
 
 
@@ -116,6 +118,7 @@ def _planned_figures(release: Release) -> dict[str, Any]:
         "block_size": setup.request.block_size,
         "number_of_blocks": len(setup.blocks),
         "expected_moves": setup.expected_moves,
+        "recoding": None if release.recoded is None else release.recoded.to_dict(),
         "audit": release.audit.to_dict(),
         "intruders": release.intruders.to_dict(),
     }
@@ -125,6 +128,7 @@ def _planned(release: Release) -> list[str]:
     setup = release.setup
     sensitive, what = len(setup.blocks.cells), "groups" if setup.request.together else "records"
     return [
+        *release.recoding_lines(),
         f"Plan for {setup.n:,} records over the keys {', '.join(setup.request.keys)}",
         f"  sensitive: {sensitive:,} of {len(setup.cells):,} occupied cells, in {len(setup.blocks):,} blocks",
         f"  would move about {setup.expected_moves:,.0f} {what}",

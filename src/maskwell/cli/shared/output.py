@@ -23,9 +23,24 @@ class CommandError(MaskwellError):
     """Options that do not go together, or name something that is not there."""
 
 
-def emit_json(content: Any) -> None:
+VOCABULARY = 1
+"""The version of the words of ``--json``: raised when one changes its meaning or goes (``output.schema.json``)."""
+
+
+def emit_json(content: dict[str, Any]) -> None:
     """Print as JSON in UTF-8; what is not finite, such as no bound on the parity, becomes null."""
-    typer.echo(json_text(content).encode())
+    typer.echo(json_text({"vocabulary": VOCABULARY, **content}).encode())
+
+
+def named(*outputs: Path | str | None) -> list[str]:
+    """The files among what was asked for: neither what was not, nor standard output."""
+    return [str(output) for output in outputs if output is not None and str(output) != STANDARD]
+
+
+def say_written(outputs: list[str]) -> None:
+    """One line for each file that was written."""
+    for output in outputs:
+        typer.echo(f"wrote {visible(output)}".encode())
 
 
 def save(path: Path, content: str) -> None:

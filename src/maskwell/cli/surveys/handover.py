@@ -26,7 +26,7 @@ def handover(
         typer.Option("--name", help="What the masked variable is called; its column, or report, unless given."),
     ] = None,
     column: Annotated[
-        str | None, typer.Option("--column", help="The masked column, where the file holds several.")
+        str | None, typer.Option("--column", "-c", help="The masked column, where the file holds several.")
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="The file of masked data.")] = Format.sav,
     question: Annotated[str | None, typer.Option("--question", help="How the question was put.")] = None,
@@ -64,6 +64,7 @@ def handover(
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
     if json:
-        emit_json(written.to_dict())
+        figures = written.to_dict()
+        emit_json({**figures, "output": [str(folder / name) for name in figures["files"]]})
     else:
         typer.echo(written.summary())

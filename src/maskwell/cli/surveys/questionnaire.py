@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.shared.design_options import load_design
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, say_written
 
 
 def questionnaire(
@@ -88,12 +88,12 @@ def questionnaire(
     if carried_out is not None:
         contents.append((carried_out, question.design.to_json().encode()))
     _write(contents)
-    figures: dict[str, Any] = {**question.to_dict(), "files": [str(path) for path, _ in contents]}
+    figures: dict[str, Any] = {**question.to_dict(), "output": [str(path) for path, _ in contents]}
     if json:
         emit_json(figures)
     else:
         typer.echo(question.summary())
-        typer.echo(f"Written: {', '.join(str(path) for path, _ in contents)}.")
+        say_written([str(path) for path, _ in contents])
 
 
 def _by_language(given: list[str]) -> dict[str, str]:

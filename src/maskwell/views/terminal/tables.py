@@ -9,14 +9,11 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from maskwell.designs import Design
-from maskwell.inference import Estimate
 from maskwell.plain_text import visible
 from maskwell.planning import why_taken
 from maskwell.results.numbers import figure, limit
-from maskwell.tables.labels import shown, text_of
+from maskwell.tables.labels import shown
 from maskwell.views.wording import privacy_words
 
 if TYPE_CHECKING:
@@ -89,27 +86,6 @@ def design_view(design: Design, worth: float, n: int | None, foreseen: Sequence[
     if foreseen:
         parts += ["", _foreseen_table(n or 0, foreseen)]
     return Group(*parts)
-
-
-def estimate_view(estimate: Estimate, limits: Any, title: str) -> RenderableType:
-    """Estimates with limits of a chosen kind."""
-    from rich.console import Group
-
-    design = estimate.design
-    missing = f" ({estimate.tally.missing:,} missing)" if estimate.tally.missing else ""
-    table = _table("category", "estimate", "std.error", title)
-    p, errors = estimate.proportions, estimate.standard_errors
-    listed = range(design.k) if design.k <= _MOST_ROWS else np.argsort(-p, kind="stable")[:_MOST_ROWS]
-    for j in listed:
-        low, high = limits[j]
-        table.add_row(text_of(design.categories[j]), f"{p[j]:.4f}", f"{errors[j]:.4f}", f"[{low:8.4f}, {high:8.4f}]")
-    return Group(
-        f"{estimate.method} estimate from {estimate.n:,} reports{missing}",
-        *_heading(design),
-        table,
-        *([] if len(listed) == design.k else [f"… and {design.k - len(listed):,} smaller ones; --csv has them all."]),
-        f"Privacy: {privacy_words(design)}.",
-    )
 
 
 def designs_view(listed: Iterable[dict[str, Any]]) -> RenderableType:

@@ -17,7 +17,16 @@ from maskwell.cli.shared.file_options import (
     data_source,
     names_from,
 )
-from maskwell.cli.shared.output import STANDARD, CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.cli.shared.output import (
+    STANDARD,
+    CommandError,
+    JsonOption,
+    check_output,
+    emit_json,
+    progress,
+    say_written,
+)
+from maskwell.designs.storage import about
 from maskwell.plain_text import visible
 
 
@@ -107,12 +116,11 @@ def reports(
             rows = write_table(output, schema, batches)
     absent = {name: each.missing for name, each in columns.items()}
     if json:
-        fingerprints = {name: each.design.fingerprint for name, each in columns.items()}
-        emit_json(
-            {"output": output, "rows": rows, "missing": absent, "randomness": "external", "columns": fingerprints}
-        )
+        told = {name: {"design": about(each.design)} for name, each in columns.items()}
+        emit_json({"output": [str(output)], "n": rows, "missing": absent, "randomness": "external", "columns": told})
         return
     gaps = [f"{count:,} without a report of {visible(name)}" for name, count in absent.items() if count]
     without = f" ({', '.join(gaps)})" if gaps else ""
     named = ", ".join(f"{visible(name)} ({each.design.name})" for name, each in columns.items())
-    typer.echo(f"read {rows:,} rows{without} of {named} into {visible(output)}; drawn elsewhere")
+    typer.echo(f"read {rows:,} rows{without} of {named}; drawn elsewhere")
+    say_written([str(output)])

@@ -18,6 +18,7 @@ from maskwell.inference.draws import derived_seed, draw_uniforms
 from maskwell.inference.regression.families import Family, family_of
 from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame, filled, model_frame
+from maskwell.numerics.normal import normal_quantile
 from maskwell.reports import Reports
 from maskwell.tables.frames import column_names, native_columns
 
@@ -49,13 +50,11 @@ class Truth:
 
     def asked(self, frame: ModelFrame, rows: NDArray[np.int64], seed: int | None) -> ModelFrame:
         """A survey of these people: outcomes drawn, answers masked."""
-        from scipy.special import ndtri
-
         u, means = draw_uniforms(len(rows), derived_seed(seed, "outcomes")), self.means[rows]
         values = None
         truths = {name: codes[rows] for name, codes in self.hidden.items()}
         if self.scale:
-            values = means[:, 0] + self.scale * ndtri(np.clip(u, 1e-300, 1 - 1e-16))
+            values = means[:, 0] + self.scale * normal_quantile(np.clip(u, 1e-300, 1 - 1e-16))
         else:
             codes = (u[:, None] > means.cumsum(axis=1)[:, :-1]).sum(axis=1)
             order = [self.designs[self.outcome].categories.index(c) for c in frame.outcome.categories]

@@ -6,7 +6,7 @@ from typing import Any
 
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.views.charts import style
-from maskwell.views.charts.precision import count_axis
+from maskwell.views.charts.plans.precision import count_axis
 
 _HEIGHT = 260
 _WANTED = 0.8

@@ -26,8 +26,9 @@ from maskwell.inference.regression.fit import Method, fitted
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
+from maskwell.numerics.chi_square import chi_square_quantile, noncentral_chi_square_cdf
 from maskwell.plain_text import among
-from maskwell.planning.regression_truth import Truth, designs_of, planned
+from maskwell.planning.regressions.truth import Truth, designs_of, planned
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
 from maskwell.results.result import Result
@@ -125,12 +126,10 @@ class RegressionPlan(Result):
         return fitted(self.formula, frame, self.family, self.method, _kind(self.method), np.ones(n))
 
     def _power(self, places: list[int], n: int, level: float, covariance: Matrix | None = None) -> float:
-        from scipy.special import chndtr
-
         part = self.coefficients[places]
         block = (self.covariance if covariance is None else covariance)[np.ix_(places, places)]
         distance = n * float(part @ np.linalg.solve(block, part))
-        return float(1 - chndtr(_critical(len(places), level), len(places), min(distance, 1e6)))
+        return 1 - noncentral_chi_square_cdf(_critical(len(places), level), len(places), min(distance, 1e6))
 
     def _places(self, term: str) -> list[int]:
         if term in self.names:
@@ -298,7 +297,5 @@ def _kind(method: Method) -> Any:
 
 
 def _critical(df: int, level: float) -> float:
-    from scipy.special import chdtri
-
     normal_quantile(level)
-    return float(chdtri(df, 1 - level))
+    return chi_square_quantile(df, level)

@@ -12,7 +12,7 @@ _GOAL = 0.8
 
 def regression_power_chart(plan: RegressionPlan, term: str | None = None, level: float = 0.95) -> Any:
     """Power for a term, masked and if everybody answered openly; the last coefficient that is not 0 unless named."""
-    import altair as alt
+    from maskwell.views.charts.altair_extra import alt
 
     asked = term or [name for name, value in zip(plan.names, plan.coefficients, strict=True) if value][-1]
     curve, needed = plan.curve(asked, level=level), plan.sample_size(asked, power=_GOAL, level=level)
