@@ -28,4 +28,4 @@ def demo(
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:
         found = result.to_dict()
-        emit_json({**found, "output": [str(Path(found["folder"]) / name) for name in found.pop("files").values()]})
+        emit_json({**found, "output": [str(Path(found["folder"]) / name) for name in found.pop("files")]})
