@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maskwell.extras import is_there
 from maskwell.numerics.normal import normal_cdf, normal_quantile
 from maskwell.numerics.saddle import binomial_chances
 
 Floats = NDArray[np.float64]
 
+_SCIPY = is_there("scipy")
+"""Whether SciPy is there, which finds quantiles in a hundredth of the time."""
 _TINY = 1e-300
 _ACCURATE = 1e-15
 _MOST_TURNS = 100
@@ -66,6 +69,10 @@ def beta_quantile(a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Any:
     >>> round(float(beta_quantile(1, 10, 0.5)), 12)
     0.066967008463
     """
+    if _SCIPY:
+        from scipy.special import betaincinv
+
+        return betaincinv(a, b, p)
     a, b, p = (np.asarray(value, float) for value in np.broadcast_arrays(a, b, p))
     low, high = np.zeros(p.shape), np.ones(p.shape)
     # The normal quantile on the scale of log odds, where the law is nearly symmetric.
