@@ -69,11 +69,11 @@ def beta_quantile(a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Any:
     >>> round(float(beta_quantile(1, 10, 0.5)), 12)
     0.066967008463
     """
+    a, b, p = (np.asarray(value, float) for value in np.broadcast_arrays(a, b, p))
     if _SCIPY:
         from scipy.special import betaincinv
 
         return betaincinv(a, b, p)
-    a, b, p = (np.asarray(value, float) for value in np.broadcast_arrays(a, b, p))
     low, high = np.zeros(p.shape), np.ones(p.shape)
     # The normal quantile on the scale of log odds, where the law is nearly symmetric.
     log_odds = np.log(a / b) + normal_quantile(p) * np.sqrt(1 / a + 1 / b)
