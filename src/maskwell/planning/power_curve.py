@@ -10,6 +10,8 @@ import numpy as np
 
 from maskwell.designs import direct
 from maskwell.designs.base import Design, Vector
+from maskwell.designs.storage import about
+from maskwell.plain_json import jsonable
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.results.result import Result
 
@@ -51,6 +53,11 @@ class PowerCurve(Result):
 
     def _columns(self) -> dict[str, Any]:
         return {"n": list(self.n), "power": self.masked, "power asked directly": self.direct}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curve as plain values, its design in short."""
+        plain = {name: jsonable(value) for name, value in vars(self).items() if name != "design"}
+        return {"design": about(self.design), **plain}
 
 
 def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None = None, **options: Any) -> PowerCurve:
