@@ -19,6 +19,9 @@ exclude_patterns = ["node_modules"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
+# Two dashes are the beginning of an option.
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"Maskwell {version}"
 html_static_path = ["_static"]
@@ -32,6 +35,8 @@ autodoc_default_options = {
     "inherited-members": "Exception, object, tuple, str, dict",
     "member-order": "bysource",
 }
+# Names of the reference in every page's navigation would double the time of a build.
+toc_object_entries = False
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88

@@ -79,6 +79,15 @@ def test_every_named_design_is_in_the_readme() -> None:
     assert [name for name in DESIGNS if f"`{name}`" not in TEXTS["README.md"]] == []
 
 
+def test_every_named_design_has_a_page_with_its_sources() -> None:
+    from maskwell.designs import DESIGNS
+    from maskwell.designs.registry import REFERENCES
+
+    for name, entry in DESIGNS.items():
+        page = TEXTS[f"docs/methods/{name}.md"].replace("\\#", "#")
+        assert [key for key in entry.references if REFERENCES[key] not in page] == [], name
+
+
 def test_every_public_name_is_documented() -> None:
     names = public_names()
     assert len(names) > 100

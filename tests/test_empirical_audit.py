@@ -158,7 +158,7 @@ def test_products_and_many_categories_pass() -> None:
 def test_a_claim_below_the_real_epsilon_is_flagged() -> None:
     found = audit_sampler(designs.minimax(8, epsilon=1), n=200_000, claimed=0.7, seed=8)
     assert found.flagged
-    assert "less privacy than it claims" in found.describe()
+    assert "less privacy than it claims" in found.summary()
 
 
 def test_false_alarms_are_as_rare_as_stated() -> None:

@@ -14,15 +14,16 @@ from tests.evidence.cases import CASES, Case
 from tests.evidence.limits import CHECKS, KINDS
 from tests.evidence.record import Result, Size, write
 from tests.evidence.surveys import tallies
-from tests.evidence.topics import SPEED, TOPICS
+from tests.evidence.topics import SPEED, TOPICS, UNRECORDED
 
 ROOT = Path(__file__).resolve().parents[1]
 # Coverage is run design by design, so that the tests share the machine's cores. A cluster of Spark that loses processes
 # takes minutes at any size; tests/engines/test_spark.py has retries and speculation in one process.
-WHOLE = [name for name in {**TOPICS, **SPEED} if name not in ("coverage", "spark_failures")]
+EVERY = {**TOPICS, **SPEED, **UNRECORDED}
+WHOLE = [name for name in EVERY if name not in ("coverage", "spark_failures")]
 
 
-@pytest.mark.parametrize("run", [{**TOPICS, **SPEED}[name] for name in WHOLE], ids=WHOLE)
+@pytest.mark.parametrize("run", [EVERY[name] for name in WHOLE], ids=WHOLE)
 def test_topic_meets_its_criterion(run: Callable[[Size], Result]) -> None:
     assert run("reduced").failures == []
 

@@ -235,3 +235,11 @@ def test_frequencies_stay_what_they_were_on_average(release: Release) -> None:
     limit = stats.norm.isf(FALSE_ALARM / 2 / len(added.counts))
     for (label,), variance in zip(added.labels, added.variance, strict=True):
         assert abs(after.get(label, 0) - before[label]) <= limit * np.sqrt(variance) + 1
+
+
+def test_no_count_gains_more_variance_than_twice_itself(release: Release) -> None:
+    """What the page for users says of any count by the keys, without a number that would tell θ."""
+    for of in (["sex", "age", "area"], ["area"], ["sex", "age"]):
+        added = release.added_variance(of)
+        assert (added.variance <= 2 * added.counts).all()
+    assert release.added_variance(KEYS).variance.max() > 2  # so that no bound of 2 could be stated

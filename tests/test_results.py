@@ -16,7 +16,6 @@ import pytest
 import maskwell as mw
 from maskwell.errors import MaskwellError
 from maskwell.plain_json import json_text
-from maskwell.planning import simulated_power
 from maskwell.results.result import Result
 from maskwell.views.comparison import compare_designs
 from tests.page_reader import PageReader
@@ -39,6 +38,13 @@ def two() -> Any:
     rng = np.random.default_rng(2)
     table = {"one": rng.choice([HOSTILE, "b", "c"], 2000), "two": rng.choice(["yes", "no"], 2000)}
     return design.mask(table, seed=2).tally()
+
+
+@cache
+def items() -> mw.Reports:
+    item = D.warner([HOSTILE, "no"], truth_prob=0.9)
+    table = np.random.default_rng(6).choice([HOSTILE, "no"], (400, 2))
+    return D.product(item, item, names=["one", "two"]).mask(table, seed=6)
 
 
 @cache
@@ -77,12 +83,20 @@ def change() -> Any:
 
 
 @cache
-def items() -> mw.Reports:
-    item = D.warner(truth_prob=0.9)
-    both = D.product(item, item, names=["one", "two"])
-    return both.mask([["yes", "yes"]] * 300 + [["yes", "no"]] * 200 + [["no", "no"]] * 300, seed=5)
+def asked_twice() -> list[mw.Tally]:
+    designs = [D.forced_response([HOSTILE, "no"], yes_prob=p, no_prob=0) for p in ("1/6", "5/6")]
+    return [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([320, 680], [780, 220]), strict=True)]
 
 
+@cache
+def regression_plan() -> Any:
+    masked = {"used": D.warner(truth_prob=0.9)}
+    return mw.planning.plan_regression(
+        "used ~ age", {"age": np.linspace(-2, 2, 50)}, masked=masked, coefficients={"Intercept": -1.0, "age": 0.6}
+    )
+
+
+@cache
 def hand_over() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         return mw.handover.write({"answer": reports()}, folder, title="A survey", format="csv")
@@ -100,10 +114,24 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Contrast": lambda: mw.estimate(reports()).contrast({"b": 1.0}),
     "Sample": lambda: mw.Sample(weights=np.ones(900), clusters=np.arange(900) // 9),
     "Totals": lambda: mw.estimate_totals(reports().tally(weights=np.ones(900))),
+    "Quotient": lambda: mw.ratio(reports(), {"b": 1.0}, {"c": 1.0}),
+    "Correlations": lambda: mw.correlations(items()),
+    "SumScore": lambda: mw.sum_score(items()),
+    "PowerCurve": lambda: mw.planning.power_curve(DESIGN, 0.1, baseline=0.2),
+    "SimulatedPower": lambda: mw.planning.power_of_homogeneity(DESIGN, [[0.2, 0.3, 0.5]] * 2, [50, 50], surveys=9),
     "HypothesisTest": lambda: mw.independence_test(two()),
     "Regression": regression,
     "Effects": lambda: regression().marginal_effects(),
     "Change": change,
+    "Compliance": lambda: mw.compliance(asked_twice(), {"always no": "no"}),
+    "ComplianceBounds": lambda: mw.compliance_bounds(asked_twice()[0], {"any": "random"}, points=3),
+    "CompliancePlan": lambda: mw.planning.compliance_groups(
+        [tally.design for tally in asked_twice()],
+        {"always no": "no"},
+        proportions=[0.2, 0.8],
+        shares={"always no": 0.1},
+        n=500,
+    ),
     "Audit": lambda: mw.audit(DESIGN),
     "EmpiricalAudit": lambda: mw.audit_sampler(DESIGN, n=20_000, seed=1),
     "Codebook": lambda: mw.codebook(DESIGN, HOSTILE),
@@ -127,19 +155,20 @@ RESULTS: dict[str, Callable[[], Any]] = {
         people(), ["sex", "region"], 0.5, ways=["whole"], sizes=[3], seed=1
     ),
     "RoundsPrivacy": lambda: mw.rounds.privacy(mw.rounds.rappor(4, f=0.5, p=0.5, q=0.75), rounds=10, values=1),
-    "PowerCurve": lambda: mw.planning.power_curve(D.minimax(2, epsilon=1), 0.1, baseline=0.2),
-    "SimulatedPower": lambda: simulated_power.power_of_independence(
-        DESIGN, DESIGN, np.full((3, 3), 1 / 9), 200, surveys=20
+    "RegressionPlan": lambda: regression_plan(),
+    "SimulatedRegression": lambda: regression_plan().simulate("age", 400, surveys=5),
+    "Recoded": lambda: mw.release.recode(people(), ["age", "region"], {"age": mw.release.intervals(10)}),
+    "RecodingSearch": lambda: mw.release.search_recoding(
+        people(), ["age", "sex"], {"age": [mw.release.intervals(10), mw.release.intervals(20)]}, k=2
     ),
-    "SumScore": lambda: mw.sum_score(items()),
-    "Correlations": lambda: mw.correlations(items()),
     "Question": lambda: mw.questionnaires.ask(D.warner(truth_prob=0.75), "Did you ever?", name="q1", device="cards"),
     "HandOver": hand_over,
 }
 # One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
+WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
+WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
-WITHOUT_PICTURE |= {"RoundsPrivacy", "SimulatedPower", "BlockComparison", "Question", "HandOver"}
 
 
 @pytest.mark.parametrize("name", list(RESULTS))
@@ -209,7 +238,7 @@ def test_all_results_have_the_same_forms_under_the_same_names() -> None:
     for name, kind in concrete_results().items():
         for form in ("summary", "to_frame", "to_dict", "plot", "_repr_html_"):
             assert callable(getattr(kind, form)), (name, form)
-        assert not {"as_dict", "to_pandas"} & set(dir(kind)), name
+        assert not {"as_dict", "to_pandas", "show", "describe", "draw"} & set(dir(kind)), name
 
 
 def test_dir_shows_the_api_and_nothing_else() -> None:

@@ -38,17 +38,21 @@ def test_the_site_is_complete_and_asks_no_other_machine(tmp_path: Path) -> None:
     with browser() as chromium:
         pages = sorted(site.rglob("*.html"))
         assert len(pages) > 50
-        faults = [fault for page in pages for fault in _faults(chromium, page)]
+        view = chromium.new_page(viewport=PHONE)
+        faults = [fault for page in pages for fault in _faults(view, page)]
         assert faults == []
         assert _found(chromium, site, "crosswise")
 
 
-def _faults(chromium: Any, path: Path) -> list[str]:
+def _faults(page: Any, path: Path) -> list[str]:
     """What is wrong with a page on a phone: requests to elsewhere, errors, charts not drawn, too wide."""
-    page = chromium.new_page(viewport=PHONE)
     faults: list[str] = []
-    page.on("request", lambda request: None if _is_ours(request.url) else faults.append(f"asks {request.url}"))
-    page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+    listeners = {
+        "request": lambda request: None if _is_ours(request.url) else faults.append(f"asks {request.url}"),
+        "pageerror": lambda error: faults.append(f"error: {error}"),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
     page.goto(path.as_uri(), wait_until="load")
     if page.locator("figure .chart").count():
         page.wait_for_function(
@@ -57,7 +61,8 @@ def _faults(chromium: Any, path: Path) -> list[str]:
     width = page.evaluate("document.documentElement.scrollWidth")
     if width > PHONE["width"]:
         faults.append(f"is {width} pixels wide on a phone of {PHONE['width']}")
-    page.close()
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
     return [f"{path.name}: {fault}" for fault in faults]
 
 

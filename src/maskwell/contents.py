@@ -32,6 +32,9 @@ from maskwell.inference import (
     homogeneity_test,
     independence_test,
 )
+from maskwell.inference.compliance.behaviours import Behaviour
+from maskwell.inference.compliance.bounds import ComplianceBounds, compliance_bounds
+from maskwell.inference.compliance.fit import Compliance, compliance
 from maskwell.inference.items.correlations import correlations
 from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms
@@ -68,6 +71,11 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity_test",
     "independence_test",
+    "Behaviour",
+    "Compliance",
+    "ComplianceBounds",
+    "compliance",
+    "compliance_bounds",
     "Sample",
     "compare_groups",
     "ratio",

@@ -12,7 +12,7 @@ import pytest
 
 import maskwell as mw
 from maskwell import demands
-from maskwell.designs import claims, storage, stored
+from maskwell.designs import claims, registry, storage, stored
 from tests.adversarial.drawn import false_claims
 from tests.adversarial.honest import DESIGNS, KINDS, Document, documents, signed
 from tests.adversarial.trial import Trial, try_designs, try_plans, try_report_files
@@ -28,6 +28,10 @@ def test_honest_designs_pass_and_are_true(kind: str) -> None:
         assert again == design
         assert json.loads(again.to_json()) == json.loads(design.to_json())
         assert false_claims(again) == []
+
+
+def test_every_kind_of_design_is_forged() -> None:
+    assert set(KINDS) == set(registry.KINDS)
 
 
 def test_the_forger_computes_the_fingerprint() -> None:

@@ -161,7 +161,7 @@ def test_watching_a_survey_that_is_answered(running: Collecting, chromium: Any, 
     page.get_by_role("link", name="Two questions").click()
     page.locator("#verdict", has_text="independent").wait_for()
     team.check()
-    page.get_by_label("how are answers shared to").select_option("drugs")
+    page.get_by_label("how often is each answer given to").select_option("drugs")
     page.locator("#unclear", has_text="drugs").wait_for()
     page.get_by_role("link", name="Export and close").click()
     team.check()
@@ -173,6 +173,24 @@ def test_watching_a_survey_that_is_answered(running: Collecting, chromium: Any, 
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Close the survey").click()
     page.locator("#state", has_text="closed").wait_for()
+    team.context.close()
+
+
+def test_making_invitations(running: Collecting, chromium: Any) -> None:
+    survey = running.publish({**document(), "invitations": True})
+    team = Team(chromium, running, PHONE)
+    page = team.page
+    team.sign_in(survey["owner_token"])
+    page.get_by_role("link", name="Invitations", exact=True).click()
+    assert page.get_by_role("heading", name="What can be linked, and what cannot").is_visible()
+    team.check()
+    page.get_by_label("How many people").fill("3")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Make and download").click()
+    head, *addresses = download.value.path().read_text().splitlines()
+    assert (head, len(set(addresses))) == ("invitation", 3)
+    page.goto(addresses[0])
+    page.get_by_role("button", name="Draw my reports and send them").wait_for()
     team.context.close()
 
 

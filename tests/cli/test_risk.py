@@ -84,5 +84,8 @@ def test_many_files_are_assessed_as_one(run: Run, tmp_path: Path) -> None:
     one = run("risk", "one.parquet", *asked)
     assert one.code == 0
     assert run("risk", "people/*.parquet", *asked).json == run("risk", "people", *asked).json == one.json
+    assert run("risk", "people", "--keys", "sex,age", "--html", "many.html").code == 0
+    assert run("risk", "one.parquet", "--keys", "sex,age", "--html", "one.html").code == 0
+    assert Path("many.html").read_bytes() == Path("one.html").read_bytes()
     (people / "more.csv").write_text("sex,age\nf,1\n")
     assert_refused(run("risk", "people", *asked), "more.csv", "Parquet or Arrow")

@@ -47,7 +47,8 @@ class Survey:
 
     def submit(self, content: Any = None, **more: Any) -> httpx.Response:
         """Send a submission."""
-        return httpx.post(f"{self.address}/submissions", json=submission() if content is None else content, **more)
+        sent = submission() if content is None else content
+        return httpx.post(f"{self.address}/submissions", json=sent, timeout=60, **more)
 
     def get(self, what: str, token: str | None = None) -> httpx.Response:
         """Ask for something as its owner, or with another token."""
@@ -55,7 +56,7 @@ class Survey:
 
     def close(self) -> httpx.Response:
         """Close it."""
-        return httpx.post(f"{self.address}/close", headers=bearer(self.owner_token))
+        return httpx.post(f"{self.address}/close", headers=bearer(self.owner_token), timeout=60)
 
     @property
     def received(self) -> int:

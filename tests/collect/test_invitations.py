@@ -220,7 +220,7 @@ def test_only_the_owner_invites(invited: Survey) -> None:
 
 def test_invitations_are_made_and_downloaded_in_the_studio(invited: Survey, service: Server) -> None:
     page = f"{service.url}/studio/surveys/{invited.id}/invitations"
-    with httpx.Client(follow_redirects=True) as owner:
+    with httpx.Client(follow_redirects=True, timeout=60) as owner:
         assert owner.post(page, data={"count": "3"}).status_code == 401
         owner.post(f"{service.url}/api/session", json={"token": invited.owner_token}).raise_for_status()
         shown = owner.get(page).text

@@ -53,6 +53,12 @@ def test_signing_in_again_adds_to_the_session_and_signing_out_ends_all_of_it(sql
         assert _answers(sqlite_service, after) == 401
 
 
+def test_the_address_of_the_service_leads_to_the_studio(sqlite_service: Server) -> None:
+    answer = httpx.get(f"{sqlite_service.url}/", follow_redirects=True, timeout=60)
+    assert str(answer.url) == f"{sqlite_service.url}/studio/"
+    assert "Sign in" in answer.text
+
+
 def _answers(server: Server, cookie: str) -> int:
     return httpx.get(f"{server.url}/studio/", headers={"Cookie": f"maskwell_session={cookie}"}).status_code
 

@@ -20,6 +20,7 @@ OWNER_PAGES = (
     "/questions/2/audit.html",
     "/joint",
     "/joint/figures?first=1&second=2",
+    "/invitations",
     "/work",
     "/work.py",
     "/work.sh",

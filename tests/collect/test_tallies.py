@@ -19,7 +19,7 @@ from scipy.stats import chisquare
 import maskwell as mw
 from maskwell.collect.service import Published, Service
 from maskwell.collect.settings import Settings
-from maskwell.collect.store import Database, StoreError
+from maskwell.collect.store import Database, NotStored, StoreError
 from maskwell.collect.studio.owner.joint import joined
 from maskwell.collect.studio.owner.watched import watched
 from maskwell.collect.surveys import tallies
@@ -192,6 +192,25 @@ def test_a_step_that_fails_counts_nothing_twice(sent: Sent, monkeypatch: pytest.
             counting.catch_up()
     counting.catch_up()
     assert sent.are_counted_by(counting)
+
+
+def test_what_cannot_be_kept_is_shown_all_the_same(sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise NotStored("the disk is full")
+
+    counting = Tallies(sent.service)
+    sent.more(150)
+    with monkeypatch.context() as patch:
+        patch.setattr(sent.service.writer, "change", full)
+        counting.begin()
+        counting.catch_up()
+        assert sent.are_counted_by(counting)
+        assert sent.service.database.counted(sent.survey.id, "[]") is None
+    sent.more(60)
+    counting.begin()
+    counting.catch_up()
+    assert sent.are_counted_by(counting)
+    assert sent.service.database.counted(sent.survey.id, "[]") is not None
 
 
 def test_a_large_batch_is_shown_when_all_of_it_is_counted(service: Service) -> None:

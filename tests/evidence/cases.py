@@ -29,6 +29,12 @@ _CHOSEN: dict[str, tuple[dict[str, object], ...]] = {
     "average_secure": ({"k": 6, "phi": 1.5},),
     "warner": ({"truth_prob": 0.8},),
     "crosswise": ({"innocuous_prob": 0.25},),
+    "mangat": ({"truth_prob": 0.7},),
+    "mangat_singh": ({"direct_prob": 0.3, "truth_prob": 0.7},),
+    "triangular": ({"innocuous_prob": 0.25},),
+    "singh_joarder": ({"truth_prob": 0.7},),
+    "christofides": ({"card_probs": [0.2, 0.3, 0.5]},),
+    "eriksson": ({"k": 5, "truth_prob": 0.5},),
 }
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,15 @@ def test_a_hand_over_shows_itself(tmp_path: Path) -> None:
     assert "masked.csv" in written.summary()
     assert json.loads(json.dumps(written.to_dict()))["records"] == N
     assert "report.matrix.csv" in repr(written)
+
+
+def test_the_guide_shows_the_same_estimates_in_r_and_here() -> None:
+    """R ran when the guide was written; what it printed stays beside what the example in Python prints today."""
+    text = (Path(__file__).parents[2] / "docs" / "masked_data_in_r.md").read_text("utf-8")
+    python, base, survey, *_ = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    numbers = [[float(number) for number in re.findall(r"\d\.\d+", block)] for block in (python, base, survey)]
+    shares, errors, weighted, weighted_errors = numbers[0][:2], numbers[0][2:4], numbers[0][4:6], numbers[0][6:8]
+    assert numbers[1][::2] == shares
+    # R divided by n - 1.
+    assert numbers[1][1::2] == pytest.approx([error * math.sqrt(1500 / 1499) for error in errors], abs=1.1e-5)
+    assert numbers[2][:4] == [weighted[0], weighted_errors[0], weighted[1], weighted_errors[1]]

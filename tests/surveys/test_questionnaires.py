@@ -310,7 +310,7 @@ def test_bad_questions_are_refused(changed: dict[str, Any], message: str) -> Non
 
 def test_questions_of_a_form_go_together() -> None:
     one = QUESTIONS["kuk"]
-    with pytest.raises(DataError, match="two questions are called 'kuk'"):
+    with pytest.raises(DataError, match="two parts of the form would be called 'kuk'"):
         xlsform([one, one], title="x")
     with pytest.raises(DataError, match="same languages"):
         xlsform([one, ask(D.warner(truth_prob=0.7), "Did you?", name="q")], title="x")
@@ -318,6 +318,8 @@ def test_questions_of_a_form_go_together() -> None:
         xlsform(one, title="x", form_id="a b")
     with pytest.raises(DataError, match="one question at least"):
         xlsform([], title="x")
+    with pytest.raises(DataError, match="would put another answer in its place"):
+        xlsform(ask(D.warner(["${kuk}", "no"], truth_prob=0.7), "Did you?", name="q"), title="x")
     with pytest.raises(DataError, match="not given in 'fr'"):
         page(one, "fr")
 
@@ -371,6 +373,15 @@ def test_what_somebody_writes_stays_text() -> None:
     assert "\u202e" not in text
     book = load_workbook(io.BytesIO(xlsform(question, title=hostile)))
     assert book["survey"]["C2"].value.startswith("<script>")
+
+
+def test_scripts_keep_what_they_need() -> None:
+    """French spaces and Persian joiners stay; what would turn the rest of the page, or clear a terminal, goes."""
+    asked_in = {"en": "Was\u00a0it? \u0645\u06cc\u200c\u062e \u202eevil\x1b[2J"}
+    question = ask(D.warner(truth_prob=0.7), asked_in, name="q")
+    assert question.wording["en"] == "Was\u00a0it? \u0645\u06cc\u200c\u062e evil[2J"
+    assert question.wording["en"] in page(question)
+    assert load_workbook(io.BytesIO(xlsform(question, title="x")))["survey"]["C2"].value == question.wording["en"]
 
 
 @asked

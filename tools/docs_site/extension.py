@@ -33,12 +33,20 @@ def _fill(app: Sphinx, name: str, source: list[str]) -> None:
     if draws(text):
         text = _drawn(text, name)
     text = re.sub(r"```\{commands\}\n```", lambda _: command_line.reference(), text)
+    if name == "index":
+        text = text.replace("other_pages", "\n".join(_unlisted(text, Path(app.srcdir))))
     if name == "evidence/README":
         # The page is written by `make evidence`, with links to all others of its folder.
         text += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
     source[0] = re.sub(
         r"```\{names\}\n(.*?)```", lambda found: names.reference(found[1].split(), app.srcdir), text, flags=re.DOTALL
     )
+
+
+def _unlisted(text: str, folder: Path) -> list[str]:
+    """Pages beside the index that it does not list, so that none is left out."""
+    listed = re.findall(r"^\w+$", text, flags=re.MULTILINE)
+    return sorted(page.stem for page in folder.glob("*.md") if page.stem not in [*listed, "index"])
 
 
 def _drawn(text: str, name: str) -> str:
@@ -74,7 +82,8 @@ def _write_scripts(app: Sphinx) -> None:
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vega_lite_version())
-    (folder / "vega.js").write_text(bundle, "utf-8")
+    # In a room of its own: Sphinx and the bundle both have a name `_`.
+    (folder / "vega.js").write_text(f"(() => {{{bundle}\n}})();\n", "utf-8")
     drawing = files("maskwell.views.pages").joinpath("assets", "page.js").read_bytes()
     (folder / "charts.js").write_bytes(drawing)
     formulas = npm_part(ROOT / "tools" / "docs_site", "mathjax/es5/tex-svg.js").read_bytes()

@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import maskwell
+from maskwell.designs import Design
 
-MODULES = ("designs", "planning", "risk", "release", "rounds", "engines", "microdata", "collect")
+MODULES = (
+    *("designs", "planning", "risk", "release", "rounds", "engines", "microdata"),
+    *("questionnaires", "handover", "collect"),
+)
 _CONSTANTS = {
     "maskwell.designs.DESIGNS": "Every named design by its name: the function, its sources, and example parameters.",
     "maskwell.microdata.READABLE": "The endings of the names of files that can be read.",
@@ -63,7 +67,9 @@ def _listed(text: str) -> list[str]:
 def _directive(name: str) -> str:
     thing = found(name)
     if inspect.isclass(thing):
-        return f".. autoclass:: {name}"
+        # What all designs can do is said once, of the class that they share.
+        shared = "\n   :inherited-members: Design" if issubclass(thing, Design) and thing is not Design else ""
+        return f".. autoclass:: {name}{shared}"
     if callable(thing):
         return f".. autofunction:: {name}"
     return f".. py:data:: {name}\n\n   {_CONSTANTS[name]}"

@@ -24,10 +24,12 @@ from maskwell.cli.commands.estimate import estimate
 from maskwell.cli.commands.mask import mask
 from maskwell.cli.commands.merge import merge
 from maskwell.cli.commands.plan import plan
+from maskwell.cli.commands.recode import recode
 from maskwell.cli.commands.release import release
 from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
+from maskwell.cli.commands.surveys.compliance import compliance
 from maskwell.cli.commands.surveys.reports import reports
 from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
@@ -76,8 +78,8 @@ def _front_door(
 
 
 for command in (
-    *(plan, questionnaire, mask, reports, tally, merge, estimate, audit, compare, designs, handover),
-    *(risk, release, reproduce, demo, serve),
+    *(plan, questionnaire, mask, reports, tally, merge, estimate, compliance, audit, compare, designs, handover),
+    *(risk, recode, release, reproduce, demo, serve),
 ):
     app.command()(naming_options(command))
 app.command("test")(naming_options(hypothesis))

@@ -16,7 +16,7 @@ from maskwell.collect.http import api, inviting, sign_in, upkeep
 from maskwell.collect.http.assets import Assets
 from maskwell.collect.http.described import describe
 from maskwell.collect.http.documentation import routes as documentation
-from maskwell.collect.http.errors import answer_errors
+from maskwell.collect.http.errors import answer_errors, note_mistake
 from maskwell.collect.http.metrics import Metrics
 from maskwell.collect.http.middleware import EveryRequest
 from maskwell.collect.http.submitting import Submitting
@@ -25,6 +25,7 @@ from maskwell.collect.service import Service
 from maskwell.collect.settings import Settings
 from maskwell.collect.store import Database, NotStored, StoreError
 from maskwell.collect.studio import routes as studio
+from maskwell.collect.studio.owner import joint
 from maskwell.collect.surveys.estimates import warm_up
 from maskwell.collect.surveys.tallies import Tallies
 
@@ -82,6 +83,7 @@ async def _follow(tallies: Tallies) -> None:
     """Make ready for the first look at estimates, then count along while submissions come in."""
     await asyncio.sleep(1)
     await run_in_threadpool(warm_up)
+    await run_in_threadpool(joint.warm_up)
     begun = False
     while True:
         try:
@@ -91,4 +93,6 @@ async def _follow(tallies: Tallies) -> None:
             await run_in_threadpool(tallies.catch_up)
         except (SQLAlchemyError, StoreError, NotStored):
             pass  # The database is away; what was not counted is counted when it is back.
+        except Exception as error:
+            note_mistake(error)
         await asyncio.sleep(1)

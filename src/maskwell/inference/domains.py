@@ -25,15 +25,23 @@ from maskwell.tables.matching import Missing
 _ROUND_OFF = 1e-9
 
 
-def estimate_totals(tally: Tally | Reports, method: Any = "linear", sample: Sample | None = None) -> Totals:
+def estimate_totals(
+    tally: Tally | Reports, method: Any = "linear", sample: Sample | None = None, *, domain: Any = None
+) -> Totals:
     """Horvitz–Thompson totals: the sum over reports of weight times score.
 
     The variance is that of sampling with replacement, ``n/(n-1) sum (w L - T/n)^2``, which is safe for samples without.
     Divide by a known population size for Horvitz–Thompson proportions; ``estimate`` gives the Hájek ones. With
-    ``sample``, weights and variance are those of the sample.
+    ``sample``, weights and variance are those of the sample, and ``domain``, true for some of the records, counts those
+    people alone.
     """
     if sample is not None:
-        return sampled_totals(tally, sample, method)
+        chosen = None if domain is None else np.asarray(domain, np.bool_)
+        if chosen is not None:
+            sample.require_length(len(chosen), "entry of domain")
+        return sampled_totals(tally, sample, method, chosen)
+    if domain is not None:
+        raise DataError("a domain belongs to a sample; pass sample=, or a tally of its reports alone.", "domain")
     counted = as_tally(tally)
     if counted.squares is None or counted.n < 2:
         raise EstimationError("totals need sampling weights of at least 2 reports: use reports.tally(weights=...).")

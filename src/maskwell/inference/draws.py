@@ -69,3 +69,10 @@ def _labels(design: Design) -> Any:
     labels = np.empty(design.k, object)
     labels[:] = design.categories
     return labels
+
+
+def draw_uniforms(n: int, seed: int | None) -> NDArray[np.float64]:
+    """``n`` independent numbers from 0 up to 1, for simulations."""
+    words, _ = Source(seed=seed, part="/uniforms").stream("", n).slots(0, np.zeros(n, np.uint32), 2)
+    numbers: NDArray[np.float64] = words.reshape(n, 2) @ np.array([2.0**-32, 2.0**-64])
+    return np.minimum(numbers, 1 - 2.0**-53)

@@ -154,6 +154,32 @@ class Microdata:
         # Whoever changed the values may have dropped what the schema says besides them.
         return dataclasses.replace(self, table=pa.table(columns, schema=self.table.schema), variables=variables)
 
+    def with_columns(self, columns: Mapping[str, Any]) -> Microdata:
+        """The same file with some columns of other values, of which the file knows no codes, labels or formats.
+
+        Of an SPSS or Stata file, texts become labels of the codes 1, 2 and so on.
+        """
+        import pyarrow as pa
+
+        table, variables = self.table, dict(self.variables)
+        for name, values in columns.items():
+            known = Variable(label=self.variable(name).label)
+            if self.kind == "csv":
+                values, spelled = _spelled(values)
+                known = dataclasses.replace(known, codes=spelled)
+            elif self.kind != "arrow" and pa.types.is_string(values.type):
+                values = values.dictionary_encode()
+                entries = values.dictionary.take(pa.compute.array_sort_indices(values.dictionary))
+                values = pa.DictionaryArray.from_arrays(
+                    pa.compute.index_in(values.cast(entries.type), value_set=entries), entries
+                )
+                codes = pa.array([float(code) for code in range(1, len(entries) + 1)])
+                labels = dict(zip(codes.to_pylist(), entries.to_pylist(), strict=True))
+                known = dataclasses.replace(known, codes=codes, value_labels=labels)
+            variables[name] = known
+            table = table.set_column(self.names.index(name), name, values)
+        return dataclasses.replace(self, table=table, variables=variables)
+
     def _renewed(self, name: str, column: Any) -> tuple[Any, Variable | None]:
         """A new column whose dictionary and labels tell nothing of the old values, and what then is known of it."""
         import pyarrow as pa
@@ -196,6 +222,22 @@ class Microdata:
 
     def __repr__(self) -> str:
         return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"
+
+
+def _spelled(values: Any) -> tuple[Any, Any]:
+    """A column as a CSV file holds it: entries, and how the cell of each is spelled; missing values as empty ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    entries = values.dictionary_encode()
+    shown = [entry.as_py() for entry in entries.dictionary]
+    texts = [f"{value:.15g}" if isinstance(value, float) else str(value) for value in shown]
+    quoted = ['"' + text.replace('"', '""') + '"' if set(text) & set(',;\t"\r\n') else text for text in texts]
+    if not values.null_count:
+        return entries, pa.array(quoted, pa.string())
+    whole = pa.concat_arrays([entries.dictionary, pa.nulls(1, entries.dictionary.type)])
+    places = pc.fill_null(entries.indices.cast(pa.int32()), len(shown))
+    return pa.DictionaryArray.from_arrays(places, whole), pa.array([*quoted, ""], pa.string())
 
 
 def unquoted(spelled: Any) -> Any:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from maskwell.numerics.roots import root_between
 from maskwell.numerics.saddle import poisson_chance
 
 _TINY = 1e-300
@@ -19,6 +20,18 @@ def chi_square_tail(df: float, x: float) -> float:
     0.05
     """
     return _gamma_shares(df / 2, x / 2)[1]
+
+
+def chi_square_quantile(df: float, level: float) -> float:
+    """The number that a chi-square one with ``df`` degrees of freedom stays below with chance ``level``.
+
+    >>> round(chi_square_quantile(1, 0.95), 9), round(chi_square_quantile(4, 0.95), 9)
+    (3.841458821, 9.487729037)
+    """
+    high = df + 1.0
+    while chi_square_tail(df, high) > 1 - level:
+        high *= 2
+    return root_between(lambda x: chi_square_tail(df, x) - (1 - level), 0.0, high, 1e-13 * high)
 
 
 def noncentral_chi_square_cdf(x: float, df: float, shift: float) -> float:
@@ -65,6 +78,6 @@ def _gamma_shares(a: float, x: float) -> tuple[float, float]:
         d = 1 / ((step * d + b) or _TINY)
         c = (b + step / c) or _TINY
         fraction *= d * c
-        if abs(d * c - 1) < 10 * _ACCURATE:
+        if not abs(d * c - 1) >= 10 * _ACCURATE:  # what is no number never comes to rest
             above = min(1.0, at * a * fraction)
             return 1 - above, above

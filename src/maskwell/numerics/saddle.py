@@ -62,7 +62,7 @@ def binomial_chances(count: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike 
 
     Counts need not be whole.
 
-    >>> binomial_chances([0, 1, 2, 3], 2, 0.5).tolist()
+    >>> binomial_chances([0, 1, 2, 3], 2, 0.5).round(12).tolist()
     [0.25, 0.5, 0.25, 0.0]
     """
     count, n, p = np.broadcast_arrays(*(np.asarray(value, float) for value in (count, n, p)))

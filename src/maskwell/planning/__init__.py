@@ -13,9 +13,11 @@ from maskwell.planning.dummies import (
     guaranteed_coverage,
 )
 from maskwell.planning.frontier import FrontierPoint, frontier
+from maskwell.planning.groups.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.planning.power_curve import PowerCurve, SimulatedPower, power_curve
+from maskwell.planning.regressions.plan import RegressionPlan, SimulatedRegression, plan_regression
 from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
 from maskwell.planning.simulated_power import power_of_fit, power_of_homogeneity, power_of_independence
 from maskwell.planning.subset_questions import (
@@ -40,6 +42,11 @@ __all__ = [
     "power_of_fit",
     "power_of_homogeneity",
     "power_of_independence",
+    "RegressionPlan",
+    "SimulatedRegression",
+    "plan_regression",
+    "CompliancePlan",
+    "compliance_groups",
     "Allowance",
     "demand_for",
     "Match",

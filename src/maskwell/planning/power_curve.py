@@ -10,8 +10,6 @@ import numpy as np
 
 from maskwell.designs import direct
 from maskwell.designs.base import Design, Vector
-from maskwell.designs.storage import about
-from maskwell.plain_json import jsonable
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.results.result import Result
 
@@ -55,9 +53,17 @@ class PowerCurve(Result):
         return {"n": list(self.n), "power": self.masked, "power asked directly": self.direct}
 
     def to_dict(self) -> dict[str, Any]:
-        """The curve as plain values, its design in short."""
-        plain = {name: jsonable(value) for name, value in vars(self).items() if name != "design"}
-        return {"design": about(self.design), **plain}
+        """The curve as plain values."""
+        return {
+            "design": self.design.fingerprint,
+            "difference": self.difference,
+            "two_groups": self.two_groups,
+            "n": list(self.n),
+            "power": self.masked.tolist(),
+            "power_asked_directly": self.direct.tolist(),
+            "needed": self.needed,
+            "needed_directly": self.needed_directly,
+        }
 
 
 def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None = None, **options: Any) -> PowerCurve:

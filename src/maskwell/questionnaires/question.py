@@ -14,7 +14,7 @@ from maskwell.errors import DataError, DesignError
 from maskwell.plain_text import visible
 from maskwell.questionnaires.devices import MOST_PARTS, Device, Kind, device
 from maskwell.questionnaires.procedures import Procedure, procedure
-from maskwell.questionnaires.texts import LABELS, texts_of
+from maskwell.questionnaires.texts import LABELS, texts_of, written
 from maskwell.results.numbers import limit
 from maskwell.results.result import Result
 
@@ -210,14 +210,9 @@ def _by_language(text: Text, parameter: str) -> dict[str, str]:
     for language, words in given.items():
         if not words.strip():
             raise DataError(f"{parameter} is empty in the language {language!r}.", parameter=parameter)
-        if "${" in words:
-            raise DataError(
-                f"{parameter} must not hold ${{...}}: a form would put another answer in its place.",
-                parameter=parameter,
-            )
     if not given:
         raise DataError(f"{parameter} needs the question in one language at least.", parameter=parameter)
-    return given
+    return {language: written(words, parameter) for language, words in given.items()}
 
 
 def _other_question(steps: Procedure, innocuous: Text | None, wording: Mapping[str, str]) -> dict[str, str]:
@@ -246,4 +241,4 @@ def _labels(design: Design, language: str, given: Mapping[Any, str]) -> dict[Any
     if unknown:
         raise DataError(f"labels name {unknown[0]!r}, which is neither an answer nor a report.", parameter="labels")
     known: dict[Any, str] = {value: words for value, words in LABELS.get(language, {}).items() if value in values}
-    return {**known, **given}
+    return {**known, **{value: written(words, "labels") for value, words in given.items()}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -17,6 +18,10 @@ from maskwell.errors import DataError
 from maskwell.plain_text import among
 
 _GAP = re.compile(r"\{(\w+)\}")
+# Control characters, halves of characters, and what is no character.
+_UNWRITTEN = frozenset(["Cc", "Cs", "Cn"])
+# Marks that turn the direction of whatever follows them, up to the end of the page.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 LABELS: Mapping[str, Mapping[str, str]] = {
@@ -42,7 +47,7 @@ def texts_of(language: str, given: Mapping[str, Mapping[str, str]]) -> Mapping[s
             raise DataError(f"texts: there is no text {name!r}; {among(name, list(english))}.", parameter="texts")
         if unknown := sorted(set(_GAP.findall(text)) - set(_GAP.findall(english[name]))):
             raise DataError(f"texts: {name!r} has the gap {{{unknown[0]}}}, which nothing fills.", parameter="texts")
-    found = {**known().get(language, {}), **own}
+    found = {**known().get(language, {}), **{name: written(text, "texts") for name, text in own.items()}}
     lacking = [name for name in english if name not in found]
     if lacking:
         raise DataError(
@@ -51,6 +56,21 @@ def texts_of(language: str, given: Mapping[str, Mapping[str, str]]) -> Mapping[s
             parameter="texts",
         )
     return found
+
+
+def written(text: str, parameter: str) -> str:
+    """A text of a survey's owner as it is printed: without control characters and marks that turn what follows.
+
+    Spaces that do not break, and the joiners that some scripts need, stay. A form would take ``${…}`` for an answer.
+
+    >>> written("Avez-vous\u00a0?\x1b[2J", "text")
+    'Avez-vous\xa0?[2J'
+    """
+    if "${" in text:
+        raise DataError(
+            f"{parameter} must not hold ${{...}}: a form would put another answer in its place.", parameter=parameter
+        )
+    return "".join(c for c in text if c == "\n" or (unicodedata.category(c) not in _UNWRITTEN and c not in _TURNING))
 
 
 def fill(text: str, **gaps: Any) -> str:

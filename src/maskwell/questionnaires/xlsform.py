@@ -45,6 +45,8 @@ def xlsform(
     }
     survey = [row for question in asked for row in _rows(question)]
     choices = [row for question in asked for row in _choices(question)]
+    if any("${" in cell for row in (*survey, *choices, settings) for cell in row.values()):
+        raise DataError("a label or title holds ${...}: a form would put another answer in its place; rename it.")
     return workbook({"survey": survey, "choices": choices, "settings": [settings]})
 
 
@@ -59,23 +61,31 @@ def stored_names(question: Question) -> dict[Any, str]:
 def _languages(asked: Sequence[Question]) -> tuple[str, ...]:
     if not asked:
         raise DataError("a form needs one question at least.", parameter="questions")
-    names = [question.name for question in asked]
+    names = [name for question in asked for name in (question.name, *_around(question).values())]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise DataError(f"two questions are called {twice[0]!r}; give each a name of its own.", parameter="name")
+        raise DataError(
+            f"two parts of the form would be called {twice[0]!r}; give each question a name of its own.",
+            parameter="name",
+        )
     if len({question.languages for question in asked}) > 1:
         raise DataError("all questions of a form must be given in the same languages.", parameter="text")
     return asked[0].languages
 
 
+def _around(question: Question) -> dict[str, str]:
+    """What stands around a question's answer, by its name in the form."""
+    return {part: f"{question.name}_{part}" for part in ("group", "how", "design")}
+
+
 def _rows(question: Question) -> Iterator[Mapping[str, str]]:
-    name = question.name
+    name, around = question.name, _around(question)
 
     def labels(text: Any) -> dict[str, str]:
         return {f"label::{_language(question, language)}": text(language) for language in question.languages}
 
-    yield {"type": "begin_group", "name": f"{name}_group", **labels(lambda language: question.wording[language])}
-    yield {"type": "note", "name": f"{name}_how", **labels(lambda language: _numbered(question, language))}
+    yield {"type": "begin_group", "name": around["group"], **labels(lambda language: question.wording[language])}
+    yield {"type": "note", "name": around["how"], **labels(lambda language: _numbered(question, language))}
     yield {
         "type": f"select_one {name}_reports",
         "name": name,
@@ -84,7 +94,7 @@ def _rows(question: Question) -> Iterator[Mapping[str, str]]:
     }
     yield {
         "type": "calculate",
-        "name": f"{name}_design",
+        "name": around["design"],
         "calculation": f"'{question.design.fingerprint}'",
     }
     yield {"type": "end_group"}

@@ -10,6 +10,11 @@ from maskwell.release.plan import ReleasePlan
 from maskwell.release.pram.neighbours import band, by_distance
 from maskwell.release.pram.post_randomize import pram
 from maskwell.release.pram.release import PramRelease
+from maskwell.release.recoding.hierarchy import Hierarchy, hierarchy, read_hierarchy
+from maskwell.release.recoding.recipe import Recipe
+from maskwell.release.recoding.recode import Recoded, recode
+from maskwell.release.recoding.search import RecodingSearch, search_recoding
+from maskwell.release.recoding.ways import Recode, ends, groups, intervals, one_category, rounded
 from maskwell.release.rows import shuffle
 
 __all__ = [
@@ -23,6 +28,20 @@ __all__ = [
     "by_distance",
     "PramRelease",
     "shuffle",
+    "recode",
+    "Recoded",
+    "search_recoding",
+    "RecodingSearch",
+    "Recipe",
+    "Recode",
+    "intervals",
+    "rounded",
+    "ends",
+    "groups",
+    "one_category",
+    "hierarchy",
+    "read_hierarchy",
+    "Hierarchy",
     "most_informative",
     "epsilon_for_risk",
     "RiskTarget",

@@ -99,7 +99,12 @@ class RiskReport(Result):
         return None if self.modelled is None else self.modelled.misfit.b2
 
     @cached_property
-    def _cell_risk(self) -> Floats:
+    def cell_risks(self) -> Floats:
+        """For every cell, the chance that a match with one of its records is right, from the weights of all that match.
+
+        Without weights every record stands for ``population_size / n`` people. Without either the chance is one over
+        the number of records that match: the file is then taken as the whole population.
+        """
         counts, population = self.cells.matches, self.cells.matching_population
         if population is not None:
             return individual_risk(counts, population)
@@ -108,12 +113,8 @@ class RiskReport(Result):
 
     @cached_property
     def records(self) -> Floats:
-        """For every row of the table, the chance that a match with it is right, from the weights of its cell.
-
-        Without weights every record stands for ``population_size / n`` people. Without either the chance is one over
-        the size of the cell: the file is then taken as the whole population.
-        """
-        return self._cell_risk[self.require_records()]
+        """For every row of the table, the chance that a match with it is right: that of its cell in ``cell_risks``."""
+        return self.cell_risks[self.require_records()]
 
     def require_records(self) -> Ints:
         """The cell of every record; an error where records were counted and not kept."""
@@ -124,7 +125,7 @@ class RiskReport(Result):
     @property
     def largest_risk(self) -> float:
         """The largest individual risk."""
-        return float(self._cell_risk.max())
+        return float(self.cell_risks.max())
 
     @property
     def individual_matches(self) -> float:
@@ -132,7 +133,7 @@ class RiskReport(Result):
 
         ``expected_matches`` estimates the same number by the model, which knows a cell by all others as well.
         """
-        return float(self._cell_risk @ self.cells.counts)
+        return float(self.cell_risks @ self.cells.counts)
 
     # Where the risk comes from.
 
@@ -165,7 +166,7 @@ class RiskReport(Result):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _risk_columns(self, of: str) -> dict[str, Any]:
-        cells: dict[str, Any] = {"cell_size": self.cells.matches, "individual_risk": self._cell_risk}
+        cells: dict[str, Any] = {"cell_size": self.cells.matches, "individual_risk": self.cell_risks}
         if self.modelled is not None:
             cells["modelled_risk"] = self.modelled.match_chances
             # Nobody in a cell of two or more is unique in the population.

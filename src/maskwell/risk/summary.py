@@ -41,9 +41,11 @@ def _file(report: RiskReport) -> Iterator[str]:
 def _population(report: RiskReport) -> Iterator[str]:
     found = report.modelled
     if report.cells.wild and report.population_size is not None:
-        yield "tau1 and tau2 are of a model in which missing is a category; here missing matches any value"
-        yield f"correct matches to expect when every record is matched: {report.individual_matches:,.1f} by the"
-        yield f"  individual risks (at most {report.largest_risk:.4g} each)"
+        yield "no tau1 and tau2: in their model missing is a category, and here it matches any value"
+        yield (
+            f"correct matches to expect when every record is matched: {report.individual_matches:,.1f} by the "
+            f"individual risks (at most {report.largest_risk:.4g} each)"
+        )
         return
     if found is None or report.population_size is None:
         yield Advice(

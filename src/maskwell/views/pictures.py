@@ -11,11 +11,15 @@ from maskwell.auditing import Audit, audit
 from maskwell.designs.base import Design
 from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, Top
+from maskwell.inference.compliance.bounds import ComplianceBounds
+from maskwell.inference.compliance.fit import Compliance
 from maskwell.inference.items.correlations import Correlations
 from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.totals import Totals
+from maskwell.planning import RegressionPlan
+from maskwell.planning.groups.compliance import CompliancePlan
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.release.base import BaseRelease
 from maskwell.release.evaluation.comparison import Comparison as FileComparison
@@ -28,12 +32,14 @@ from maskwell.risk import RiskReport
 from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
 from maskwell.views.charts.breach_regions import breach_chart
+from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
-from maskwell.views.charts.frontier import frontier_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
-from maskwell.views.charts.power import power_chart
+from maskwell.views.charts.plans.frontier import frontier_chart
+from maskwell.views.charts.plans.power import power_chart
+from maskwell.views.charts.plans.regression_power import regression_power_chart
 from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
 from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
 from maskwell.views.comparison import Comparison
@@ -117,9 +123,34 @@ def _(result: Change, level: float = 0.95) -> Any:
 
 
 @picture.register
+def _(result: Compliance, level: float = 0.95) -> Any:
+    """Behaviours among all people, then categories among those whom the result names."""
+    frame = result.to_frame(level, backend="pyarrow").to_pydict()
+    limits = np.column_stack([frame["lower"], frame["upper"]])
+    names = [text_of(name) for name in frame["what"]]
+    lines = [f"Behaviours: of all people. Categories: of {result.among}.", f"With {level_words(level)}s."]
+    return interval_chart(names, frame["estimate"], limits, "Who follows the design", "share", lines)
+
+
+@picture.register
+def _(result: ComplianceBounds) -> Any:
+    return bounds_chart(result)
+
+
+@picture.register
+def _(result: CompliancePlan) -> Any:
+    return compliance_power_chart(result)
+
+
+@picture.register
 def _(result: Regression, level: float = 0.95) -> Any:
     names, limits, lines = list(result.names), result.interval(level), [f"With {level_words(level)}s"]
     return interval_chart(names, result.estimates, limits, result.formula, "coefficient", lines)
+
+
+@picture.register
+def _(result: RegressionPlan, term: str | None = None, level: float = 0.95) -> Any:
+    return regression_power_chart(result, term, level)
 
 
 @picture.register

@@ -66,9 +66,9 @@ class EmpiricalAudit(Result):
         return "audit of a sampler by its draws"
 
     def _remarks(self) -> list[str]:
-        return [self.describe()]
+        return [self._sentence()]
 
-    def describe(self) -> str:
+    def _sentence(self) -> str:
         """The finding in two sentences."""
         claim = "" if self.claimed is None else f" (claimed: {self.claimed:.6g})"
         verdict = "the sampler gives less privacy than it claims." if self.flagged else "this does not prove privacy."

@@ -8,6 +8,14 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from maskwell.cli.exit_codes import WOULD_STOP
+from maskwell.cli.releasing.recoding import (
+    BottomOption,
+    RecodeOption,
+    SuppressBelowOption,
+    SuppressMostOption,
+    TopOption,
+    recipe_from,
+)
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
@@ -74,6 +82,14 @@ def release(
     strata: Annotated[
         str | None, typer.Option("--strata", help="With --pram, columns within which frequencies are kept.")
     ] = None,
+    recode: RecodeOption = None,
+    top: TopOption = None,
+    bottom: BottomOption = None,
+    suppress_below: SuppressBelowOption = None,
+    suppress_most: SuppressMostOption = None,
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="Recode as a file of maskwell recode --recipe says.")
+    ] = None,
     drop: Annotated[str | None, typer.Option("--drop", help="Columns to leave out of the released file.")] = None,
     along: Annotated[
         str | None, typer.Option("--along", help="Columns that are not keys and move with them, by commas.")
@@ -126,7 +142,9 @@ def release(
     released file alone finds out by comparing keys with the other columns is tried and stated beside it, and a column
     that decides a key stops the release unless you drop it, move it along or accept it. The rows are put in random
     order, as a record out of its place would tell that it was moved. The plan and the internal report are for the
-    custodian alone. A --dry-run of a release that would stop has the exit code 3 (and "would_stop" in --json).
+    custodian alone. With --recode, --top, --bottom, --suppress-below or a --recipe, keys are made coarser first, and
+    everything else is about the recoded file; maskwell recode tries and finds recodings. A --dry-run of a release that
+    would stop has the exit code 3 (and "would_stop" in --json).
 
     \b
     Examples:
@@ -135,6 +153,7 @@ def release(
       maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --within age=18,65 \\
         -o released.dta --plan plan.json --internal internal.html --external external.html
       maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --dry-run --compare-blocks
+      maskwell release persons.dta --keys sex,age,area --xi 0.1 --recode age=width:5 --top age=90 --dry-run
       maskwell release persons.csv --pram area --diagonal 0.9 --strata sex -o released.csv
       maskwell release persons.dta --replay plan.json --key-file secret.key --ids person -o again.dta
     """
@@ -143,9 +162,10 @@ def release(
     from maskwell.cli.releasing.stops import look
     from maskwell.microdata import read
     from maskwell.microdata.labelled.code_gaps import gap_warnings
+    from maskwell.release.recoding.recipe import apply
 
     targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
-    inputs = [str(path) for path in (data, replay, key_file) if path is not None]
+    inputs = [str(path) for path in (data, replay, key_file, recipe) if path is not None]
     _check_files(targets, inputs, dry_run, publish_limit)
     method = _method(
         {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together}
@@ -154,6 +174,12 @@ def release(
             "--block-size": block_size,
             "--compare-blocks": compare_blocks or None,
             "--along": along,
+            "--recode": recode,
+            "--top": top,
+            "--bottom": bottom,
+            "--suppress-below": suppress_below,
+            "--suppress-most": suppress_most,
+            "--recipe": recipe,
         },
         {"--pram": pram, "--diagonal": diagonal, "--least-diagonal": least_diagonal, "--strata": strata},
         {"--replay": replay},
@@ -167,13 +193,16 @@ def release(
         _refuse_needed(names_from(drop), [*used, together])
         file = file.without(names_from(drop))
         columns = encoded(file)
+        recoding = recipe_from(recode, top, bottom, names_from(keys), suppress_below, suppress_most, recipe)
+        file.require(list(recoding.changing), "recode")
+        coarser = apply(recoding, columns).after
         file.require(names_from(accept), "accept")
-        tables = [spec_from([text], columns, "--variance") for text in variance or ()]
+        tables = [spec_from([text], coarser, "--variance") for text in variance or ()]
         if method == "--keys":
-            asked = _limit(columns, keys, xi, (within, exempt), merge, together)
+            asked = _limit(coarser, keys, xi, (within, exempt), merge, together)
             file.require(names_from(along), "along")
             formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
-            asked = replace(asked, **formed, along=tuple(names_from(along)))
+            asked = replace(asked, **formed, along=tuple(names_from(along)), recoding=recoding)
             done = limit(columns, asked, chance, dry_run, lambda share: show(1 + share))
         elif method == "--pram":
             done = randomize(
@@ -182,6 +211,7 @@ def release(
         else:
             done = repeat(columns, _only_replay(replay, exempt), chance, dry_run)
         show(2)
+        file = done.recoded_file or file
         # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
         found = look(done, names_from(accept), keep_order)
         if found.stops and not dry_run:

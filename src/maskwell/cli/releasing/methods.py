@@ -26,6 +26,7 @@ class Limit:
     blocks: str | None = None
     block_size: int | None = None
     along: tuple[str, ...] = ()
+    recoding: Any = None
     compare: bool = False
     """Whether to compare all ways of forming blocks."""
 
@@ -53,6 +54,11 @@ class Outcome:
     """Whether a stored plan was carried out with draws other than those of old."""
     compared: BlockComparison | None = None
     """Ways of forming blocks side by side, if that was asked for."""
+
+    @property
+    def recoded_file(self) -> Any:
+        """The file with its columns recoded, if records move in such a one."""
+        return self.release.setup.given if isinstance(self.release, Release) else None
 
     @property
     def seed(self) -> int | None:
@@ -83,6 +89,7 @@ def limit(data: EncodedTable, asked: Limit, chance: Chance, dry_run: bool, show:
         "merge": "merge" if asked.merge else "suggest",
         "together": asked.together,
         "along": asked.along,
+        "recoding": asked.recoding,
     }
     way = asked.blocks or DEFAULT_WAY
     request = read_request(asked.keys, asked.xi, asked.within, blocks=way, block_size=asked.block_size, **same)
@@ -135,7 +142,8 @@ def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Out
     if "keyed" in kinds and chance.key is None:
         raise CommandError("the plan was drawn with a key: give the same --key-file and --ids to repeat it.")
     if isinstance(plan, IdentificationPlan):
-        data.native.require([*plan.request.moving, *plan.request.within], f"the plan {path.name!r}")
+        needed = [*plan.request.moving, *plan.request.within, *plan.request.recoding.changing]
+        data.native.require(needed, f"the plan {path.name!r}")
         done = plan.apply(data, key=chance.key, ids=chance.ids, seed=chance.seed)
         _refuse_above_limit(done)
         same = done.plan.randomness != "secure" and done.plan.draws() == drawn

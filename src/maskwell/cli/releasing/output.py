@@ -118,6 +118,7 @@ def _planned_figures(release: Release) -> dict[str, Any]:
         "block_size": setup.request.block_size,
         "number_of_blocks": len(setup.blocks),
         "expected_moves": setup.expected_moves,
+        "recoding": None if release.recoded is None else release.recoded.to_dict(),
         "audit": release.audit.to_dict(),
         "intruders": release.intruders.to_dict(),
     }
@@ -127,6 +128,7 @@ def _planned(release: Release) -> list[str]:
     setup = release.setup
     sensitive, what = len(setup.blocks.cells), "groups" if setup.request.together else "records"
     return [
+        *release.recoding_lines(),
         f"Plan for {setup.n:,} records over the keys {', '.join(setup.request.keys)}",
         f"  sensitive: {sensitive:,} of {len(setup.cells):,} occupied cells, in {len(setup.blocks):,} blocks",
         f"  would move about {setup.expected_moves:,.0f} {what}",

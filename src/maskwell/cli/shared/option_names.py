@@ -20,6 +20,8 @@ _ALIASES = {
     "key": "--key-file",
     "question": "--survey",
     "interval": "--interval",
+    "behaviours": "--behaviour",
+    "compliance_bounds": "--bounds",
 }
 # Options that are switches: the value that they stand for.
 _SWITCHES = {"--merge": "merge"}

@@ -18,7 +18,8 @@ export type Meaning = Label | Label[] | Meaning[];
 
 /** A design of one variable. */
 export interface SingleDesign {
-  readonly kind: "subsets" | "matrix" | "conditional" | "blocks" | "projective";
+  readonly kind:
+    "subsets" | "matrix" | "conditional" | "blocks" | "projective" | "bits" | "layered bits" | "layered tables";
   /** The labels, in the order of their positions. */
   readonly categories: readonly Label[];
   /** SHA-256 of labels and integers, 64 hexadecimal digits. */

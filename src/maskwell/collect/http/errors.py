@@ -39,11 +39,11 @@ def error_answer(error: Exception) -> Response:
         case SQLAlchemyError():
             return json_answer({"detail": "the database does not answer; try again soon."}, 503, {"Retry-After": "5"})
         case _:
-            _note(error)
+            note_mistake(error)
             return json_answer({"detail": f"a mistake in Maskwell itself ({type(error).__name__})."}, 500)
 
 
-def _note(error: Exception) -> None:
+def note_mistake(error: Exception) -> None:
     """Where it happened, for the log; its message might hold what was sent."""
     places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
     log.error(json.dumps({"day": str(today()), "mistake": type(error).__name__, "at": places[-5:]}))

@@ -1,4 +1,4 @@
-"""The first page of the studio: the surveys that there are."""
+"""The first page of the studio, to which the service's own address leads: the surveys that there are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from maskwell.collect.service import Service
 from maskwell.collect.studio.pages import page_router, render, require_session
@@ -27,8 +27,13 @@ class Listed:
 
 
 def routes(service: Service) -> APIRouter:
-    """``/studio/``."""
+    """``/`` and ``/studio/``."""
     router = page_router()
+    root = APIRouter(include_in_schema=False)
+
+    @root.get("/")
+    def begin() -> Response:
+        return RedirectResponse("studio/", 303)
 
     @router.get("/")
     def home(request: Request) -> Response:
@@ -45,4 +50,5 @@ def routes(service: Service) -> APIRouter:
             survey, asked.title, service.state(published), published.created, len(asked.questions), survey in opened
         )
 
-    return router
+    root.include_router(router)
+    return root

@@ -21,6 +21,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert
 
 from maskwell.collect.service import Published, Service
+from maskwell.collect.store import NotStored
 from maskwell.collect.store.tables import tallies as tallies_table
 from maskwell.collect.surveys.submissions import RANDOMNESS
 from maskwell.designs.base import Design
@@ -93,12 +94,12 @@ class Tallies:
         for survey in self._service.writer.much_arrived(_AT_ONCE // 2):
             self._behind[survey, ()] = None
         while self._behind and not self._stopped:
-            survey, names = next(iter(list(self._behind)))
+            survey, names = key = next(iter(list(self._behind)))
+            # Last in turn from now on: if this step fails, the others are not held up.
+            self._behind[key] = self._behind.pop(key)
             published = self._service.published(survey)
-            done = published is None or self._count(published, names, _STEP)[1]
-            self._behind.pop((survey, names), None)
-            if not done:
-                self._behind[survey, names] = None
+            if published is None or self._count(published, names, _STEP)[1]:
+                self._behind.pop(key)
 
     def stop(self) -> None:
         """End what the background does, after the step that it is at."""
@@ -175,7 +176,10 @@ class Tallies:
             connection.execute(delete(tallies_table).where(same))
             connection.execute(insert(tallies_table).values(**row))
 
-        self._service.writer.change(keep)
+        try:
+            self._service.writer.change(keep)
+        except NotStored:
+            return  # The disk is full, say: what was counted is shown all the same, and kept with what comes next.
         counted.kept = counted.batches
 
 

@@ -79,6 +79,17 @@ class ModelFrame:
             table=self.table.iloc[records].reset_index(drop=True),
         )
 
+    def with_reports(self, masked: Mapping[str, Any], values: Vector | None = None) -> ModelFrame:
+        """The same records and formula with other reports; ``values`` is the outcome of a normal model."""
+        variables = masked_variables(masked, set(self.masked))
+        outcome = replace(self.outcome, values=values)
+        if self.outcome.masked is not None:
+            variable = variables[self.outcome.name]
+            order = [variable.categories.index(category) for category in self.outcome.categories]
+            outcome = replace(outcome, rows=variable.rows[:, order], scores=variable.scores[:, order], masked=variable)
+        hidden = [variables[name] for name in self.predictors.names]
+        return replace(self, outcome=outcome, predictors=combinations(hidden, self.n), masked=variables)
+
 
 def model_frame(
     formula: str, data: Any, masked: Mapping[str, Any], family: str, event: Any, missing: str

@@ -15,7 +15,7 @@ from maskwell.errors import EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, pool
 from maskwell.inference.likelihood.information import invert
 from maskwell.inference.likelihood.maximum import most_likely
-from maskwell.inference.sample.hypotheses import compared, covariance_of_mean
+from maskwell.inference.sample.hypotheses import compared, covariance_of_total
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import present, require_sample
 from maskwell.reports import Reports
@@ -110,5 +110,5 @@ def _compared(
     everyone = np.zeros((len(used), len(due)))
     everyone[used] = parts - weights @ parts
     # Given the truth a record's part is 0 on average, so that all of it varies by the masks, whoever was drawn.
-    spread = covariance_of_mean(sample, everyone, used, lambda a: (everyone * a[:, None]).T @ everyone)
+    spread = covariance_of_total(sample, everyone, used, lambda a: (everyone * a[:, None]).T @ everyone)
     return compared(what, off, np.diag(due / used.sum()), spread, sample.degrees_of_freedom, "rao-scott")

@@ -43,36 +43,35 @@ def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott"
     right = (y.of.values - y.value)[:, :-1] * x.domain[:, None]
     products = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
     residual = weights @ products / total
-    off = np.where(x.domain[:, None], products - residual, 0.0)
+    # Its total is tested, which is 0 whatever the size of the population is: products need no centring.
     # The product of centred scores is unbiased for that of centred truths, whose square is one of the two joint cells.
-    spread = covariance_of_mean(sample, off, x.domain, lambda a: _masked_products(x, y, off, residual, a))
+    spread = covariance_of_total(sample, products, x.domain, lambda a: _masked_products(x, y, products, a))
     n = int(x.domain.sum())
     plain = np.kron(_simple(x)[:-1, :-1], _simple(y)[:-1, :-1]) / n
     return compared("independence", residual, plain, spread, sample.degrees_of_freedom, method)
 
 
-def _masked_products(x: Mean, y: Mean, off: Matrix, residual: Vector, weights: Vector) -> Matrix:
+def _masked_products(x: Mean, y: Mean, products: Matrix, weights: Vector) -> Matrix:
     """What masking adds to the weighted sum over records of products of centred scores of two variables."""
     joint = (x.of.values * weights[:, None]).T @ y.of.values  # weighted counts of true pairs, without bias
     one, other = (np.eye(len(side.value))[:, :-1] - side.value[:-1] for side in (x, y))
-    truths = np.einsum("sa,tb->stab", one, other).reshape(*joint.shape, -1) - residual
-    both: Matrix = (off * weights[:, None]).T @ off
+    truths = np.einsum("sa,tb->stab", one, other).reshape(*joint.shape, -1)
+    both: Matrix = (products * weights[:, None]).T @ products
     known: Matrix = np.einsum("st,stc,std->cd", joint, truths, truths)
     return both - known
 
 
-def covariance_of_mean(
+def covariance_of_total(
     sample: Sample, values: Matrix, used: NDArray[np.bool_], masked: Callable[[Vector], Matrix]
 ) -> Matrix:
-    """The covariance of the weighted mean over a domain of values whose mean is 0, or which are 0 outside of it.
+    """The covariance of the weighted total of values that are 0 outside a domain, over the size of the domain.
 
     ``masked`` gives the sum over records of a weight times the part of the covariance that masking adds.
     """
     total = float(np.where(used, sample.weights, 0.0).sum())
     if sample.replicates is not None:
-        weights = sample.replicates.weights * used[:, None]
-        again = (weights.T @ values) / weights.sum(axis=0)[:, None]
-        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values / total)
+        again = sample.replicates.weights.T @ values
+        rows = np.sqrt(sample.replicates.factors)[:, None] * (again - sample.weights @ values) / total
         return np.asarray(rows.T @ rows)
     rows, lacking = sample.spread(values / total)
     found: Matrix = rows.T @ rows

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.designs.channels.numbers import Matrix, Vector
@@ -100,27 +101,30 @@ class Totals(Result):
         return visible_lines(lines)
 
 
-def sampled_totals(reports: Any, sample: Sample, method: Any = "linear") -> Totals:
+def sampled_totals(
+    reports: Any, sample: Sample, method: Any = "linear", domain: NDArray[np.bool_] | None = None
+) -> Totals:
     """Totals over the population that the weights stand for."""
     if method in LIKELIHOODS:
-        return _of_likelihood(reports, sample, method)
+        return _of_likelihood(reports, sample, method, domain)
     scores = SampledScores.of(reports, sample, method)
-    values = scores.sample.weights @ scores.values
+    numbers = scores.values if domain is None else scores.values * domain[:, None]
+    values = sample.weights @ numbers
     if sample.replicates is not None:
-        again = sample.replicates.weights.T @ scores.values
+        again = sample.replicates.weights.T @ numbers
         rows = np.sqrt(sample.replicates.factors)[:, None] * (again - values)
         return Totals(scores.design, values, rows.T @ rows, sample.variance_kind, sample.degrees_of_freedom)
-    rows, lacking = sample.spread(scores.values)
+    rows, lacking = sample.spread(numbers)
     covariance = rows.T @ rows
     if lacking.any():
-        covariance = covariance + masking(scores.scores, (lacking * sample.weights**2) @ scores.values)
+        covariance = covariance + masking(scores.scores, (lacking * sample.weights**2) @ numbers)
     return Totals(scores.design, values, covariance, sample.variance_kind, sample.degrees_of_freedom)
 
 
-def _of_likelihood(reports: Any, sample: Sample, method: str) -> Totals:
+def _of_likelihood(reports: Any, sample: Sample, method: str, domain: NDArray[np.bool_] | None) -> Totals:
     """The number of people times the shares that are most likely."""
     from maskwell.inference.sample.likelihood import likelihood_in_sample
 
-    found = likelihood_in_sample(reports, sample, method)
+    found = likelihood_in_sample(reports, sample, method, domain)
     values, covariance = found.totals()
     return Totals(found.design, values, covariance, sample.variance_kind, sample.degrees_of_freedom)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from html import escape
 
-from maskwell.plain_text import visible_html
 from maskwell.questionnaires.devices import Device
 
 RADIUS = 78.0
@@ -78,8 +78,7 @@ def _text(x: float, y: float, text: str, letters: int) -> str:
     size = 4.2 if len(lines) <= 4 else 3.2
     top = y - (len(lines) - 1) * size * 0.6
     spans = "".join(
-        f'<tspan x="{x:.3f}" y="{top + i * size * 1.2:.3f}">{visible_html(line)}</tspan>'
-        for i, line in enumerate(lines)
+        f'<tspan x="{x:.3f}" y="{top + i * size * 1.2:.3f}">{escape(line)}</tspan>' for i, line in enumerate(lines)
     )
     return (
         f'<text font-size="{size:g}" font-family="sans-serif" text-anchor="middle" dominant-baseline="central">'

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from maskwell.errors import DataError
-from maskwell.plain_text import visible_html
 from maskwell.questionnaires.devices import Device
 from maskwell.questionnaires.pages.drawings import card, spinner
 from maskwell.questionnaires.question import Question
@@ -54,10 +53,11 @@ def page(questions: Question | Sequence[Question], language: str | None = None) 
                 parameter="language",
             )
     body = "".join(section for question in asked for section in _sections(question, chosen))
-    title = visible_html(asked[0].wording[chosen])
+    title = escape(asked[0].wording[chosen])
     return (
         f'<!doctype html>\n<html lang="{escape(chosen)}"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>{body}</body></html>\n'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>'
+        f'<body dir="auto">{body}</body></html>\n'
     )
 
 
@@ -70,47 +70,47 @@ def _sections(question: Question, language: str) -> Iterator[str]:
 
 
 def _section(heading: str, inner: str) -> str:
-    return f"<section><h1>{visible_html(heading)}</h1>{inner}</section>"
+    return f"<section><h1>{escape(heading)}</h1>{inner}</section>"
 
 
 def _respondent(question: Question, language: str) -> str:
     answers = [question.label(report, language) for report in question.design.report_labels()]
     steps = _list("ol", instruction(question, language))
     said = _list("ul", answers).replace("<ul>", '<ul class="answers">', 1)
-    told = "".join(f"<p>{visible_html(line)}</p>" for line in protection(question, language))
-    return f"{_questions(question, language)}{steps}<p>{visible_html(prompt(question, language))}</p>{said}{told}"
+    told = "".join(f"<p>{escape(line)}</p>" for line in protection(question, language))
+    return f"{_questions(question, language)}{steps}<p>{escape(prompt(question, language))}</p>{said}{told}"
 
 
 def _interviewer(question: Question, language: str) -> str:
     rules = _list("ol", interviewing(question, language))
     read_out = _list("ul", instruction(question, language))
-    known = "".join(f'<p class="small">{visible_html(line)}</p>' for line in identity(question, language))
+    known = "".join(f'<p class="small">{escape(line)}</p>' for line in identity(question, language))
     return f"{_questions(question, language)}{rules}{read_out}{known}"
 
 
 def _questions(question: Question, language: str) -> str:
     texts = question.texts[language]
-    asked = f'<p class="question">{visible_html(question.wording[language])}</p>'
+    asked = f'<p class="question">{escape(question.wording[language])}</p>'
     if question.innocuous:
         heading, other = texts["other_question"], question.innocuous[language]
-        asked += f'<p class="other"><b>{visible_html(heading)}:</b> {visible_html(other)}</p>'
+        asked += f'<p class="other"><b>{escape(heading)}:</b> {escape(other)}</p>'
     return asked
 
 
 def _device(question: Question, one: Device, position: int, language: str) -> str:
     texts = question.texts[language]
     words = [meaning(question, part, language) for part in one.parts]
-    how = f"<p>{visible_html(texts['dice.how' if one.dice == 2 else f'{one.kind}.how'])}</p>"
+    how = f"<p>{escape(texts['dice.how' if one.dice == 2 else f'{one.kind}.how'])}</p>"
     pack = ""
     if len(question.devices) > 1:
-        pack = f'<p class="question">{visible_html(fill(texts["pack"], pack=PACKS[position]))}</p>'
+        pack = f'<p class="question">{escape(fill(texts["pack"], pack=PACKS[position]))}</p>'
     counts = [fill(texts["parts"], count=part.count, base=one.base) for part in one.parts]
     legend = _list("ul", [f"{count}: {text}" for count, text in zip(counts, words, strict=True)])
     if one.kind == "spinner":
         return f"{how}{legend}{spinner(one, words)}"
     if one.kind == "die":
         rows = "".join(
-            f"<tr><td>{', '.join(map(str, part.faces))}</td><td>{visible_html(text)}</td></tr>"
+            f"<tr><td>{', '.join(map(str, part.faces))}</td><td>{escape(text)}</td></tr>"
             for part, text in zip(one.parts, words, strict=True)
         )
         return f"{how}<table>{rows}</table>{legend}"
@@ -122,4 +122,4 @@ def _device(question: Question, one: Device, position: int, language: str) -> st
 
 
 def _list(kind: str, lines: Sequence[str]) -> str:
-    return f"<{kind}>{''.join(f'<li>{visible_html(line)}</li>' for line in lines)}</{kind}>"
+    return f"<{kind}>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</{kind}>"

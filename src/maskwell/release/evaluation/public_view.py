@@ -11,9 +11,9 @@ Counts are those of the released file. Of the true file four things enter, each 
 * the matrices of steps that do not keep expected frequencies, only on request, as no table could be corrected without.
   The matrices of other steps are never given: their entries are ratios of true counts.
 
-Whatever θ is, the added variance of a count T by the keys is below 2T, and below 2 for a single combination: moves out
-of a cell and into it have the same expected number, θ for each sensitive combination, and sensitive ones are occupied.
-The same holds for T under a matrix with PT = T.
+Whatever θ is, the added variance of a count T by the keys is below 2T: moves out of a cell and into it have the same
+expected number, θ for each sensitive combination, and θ is below the combination's frequency. The same holds for T
+under a matrix with PT = T.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from maskwell.tables.encoded import EncodedTable
 from maskwell.tables.frames import column_names
 
 LEAST_ERROR = 2.0
-"""No smaller figure is published: it holds for every single combination whatever the parameters are."""
+"""No smaller figure is published."""
 
 Kind = Literal["exact", "unbiased", "weakened", "distorted"]
 

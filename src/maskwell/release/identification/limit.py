@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from maskwell.release.drawing import Chance
@@ -13,6 +13,8 @@ from maskwell.release.identification.plan import IdentificationPlan, plan_of
 from maskwell.release.identification.release import Release
 from maskwell.release.identification.request import Options, read_request
 from maskwell.release.identification.setup import forming, prepare
+from maskwell.release.recoding.recipe import Recipe
+from maskwell.release.recoding.ways import Recode
 from maskwell.sampling.entropy import Source
 
 
@@ -28,6 +30,7 @@ def limit_identification(
     blocks: str = DEFAULT_WAY,
     block_size: int | None = None,
     along: Sequence[str] | str = (),
+    recoding: Mapping[str, Recode] | Recipe | None = None,
     key: bytes | None = None,
     ids: Any = None,
     seed: int | None = None,
@@ -40,8 +43,9 @@ def limit_identification(
 
     A combination of keys (a cell) is sensitive if it occurs fewer than 1/ξ times. Within each partition set the
     sensitive cells form blocks, and a record of a sensitive cell with frequency t moves with chance θ/t to another
-    cell of its block (Nayak 2020, section 5; key ``nayak-2020``). The expected frequency of every cell is the true one.
-    Nothing else of a record changes, and no combination appears that was not there before.
+    cell of its block (Nayak 2020, section 5; key ``nayak-2020``). At ξ of 1/3 and less blocks are of cells of one
+    frequency, and each kind of block has the θ that the exact audit finds. The expected frequency of every cell is the
+    true one. Nothing else of a record changes, and no combination appears that was not there before.
 
     ``blocks`` says which cells exchange their records: all of a partition set ("whole"), or about ``block_size`` cells
     at "random", or look-alike ones: "staying", "profile" or "mixed" (``forming.WAYS`` says what each is for). The
@@ -57,6 +61,9 @@ def limit_identification(
     ``along`` names other columns that go with the keys so closely that they would show who moved: a record that
     is given another combination is given these columns with it, from one of the records that have that combination.
 
+    ``recoding`` makes columns coarser first: what ``recode`` takes, or the ``recipe`` of ``recode`` and
+    ``search_recoding``. Everything else is then about the recoded table, and the plan recodes when it is repeated.
+
     ``together`` names a column of households or other groups: all records of a group then move as one, the limit is
     on recognising a group, and the keys and ``within`` must be the same throughout a group.
 
@@ -71,6 +78,7 @@ def limit_identification(
     chance = Chance(key, ids, seed)
     Source(*chance).check()  # before any work
     options: Options = {"exempt": exempt, "merge": merge, "together": together, "along": along}
+    options["recoding"] = recoding
     request = read_request(keys, xi, within, blocks=blocks, block_size=block_size, **options)
     setup = prepare(table, request, forming(request, chance))
     return carry_out(setup, plan_of(setup), chance)

@@ -31,6 +31,7 @@ from maskwell.release.plan import (
     refuse_other_key,
     stored_label,
 )
+from maskwell.release.recoding.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,8 @@ class IdentificationPlan(ReleasePlan):
 
     @property
     def version(self) -> int:
-        """The first format knew no small blocks and nothing that moves along; the second no limits below 1/3."""
-        if self.theta is None:
+        """The first format knew no small blocks and nothing that moves along; the second no low limits, no recoding."""
+        if self.theta is None or self.request.recoding:
             return 3
         return 1 if self.request.block_size is None and not self.request.along else 2
 
@@ -178,6 +179,7 @@ class IdentificationPlan(ReleasePlan):
             }
             | ({} if request.block_size is None else {"forming": small})
             | ({"along": list(request.along)} if request.along else {})
+            | ({"recoding": request.recoding.to_dict()} if request.recoding else {})
         )
 
     def draws(self) -> dict[str, Any]:
@@ -197,6 +199,7 @@ class IdentificationPlan(ReleasePlan):
             together,
             *_read_forming(content.get("forming")),
             read_along(content.get("along", []), keys, within, together),
+            Recipe.from_dict(content["recoding"]) if "recoding" in content else Recipe(),
         )
         blocks = tuple(
             Block(

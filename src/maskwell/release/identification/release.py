@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from maskwell.release.attack.intruders import Intruders
     from maskwell.release.attack.result import Attack, ColumnAttack
     from maskwell.release.identification.plan import IdentificationPlan
+    from maskwell.release.recoding.recode import Recoded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +103,16 @@ class Release(BaseRelease):
 
         return intruders(self)
 
+    @cached_property
+    def recoded(self) -> Recoded | None:
+        """What was recoded before records moved, with its effect on risk and information; None if nothing was."""
+        from maskwell.release.recoding.recode import carried_out
+
+        request = self.setup.request
+        if not request.recoding:
+            return None
+        return carried_out(self.setup.original, request.recoding, request.keys, request.rule.sensitive_below, None)
+
     def check(self, accept: Sequence[str] | str = ()) -> None:
         """Stop here if a column that stays decides a key, unless it is among those that you ``accept`` by name."""
         from maskwell.release.attack.disclosures import disclosures
@@ -122,6 +133,7 @@ class Release(BaseRelease):
             "merged_sets": self.plan.merged,
             "blocks": self.plan.request.blocks,
             "block_size": self.plan.request.block_size,
+            "recoding": None if self.recoded is None else self.recoded.to_dict(),
             "audit": self.audit.to_dict(),
             "intruders": self.intruders.to_dict(),
         }
@@ -140,12 +152,25 @@ class Release(BaseRelease):
         return visible_lines(
             [
                 f"Release of {self.n} records over the keys {', '.join(self.plan.keys)}",
+                *self.recoding_lines(),
                 f"  sensitive: {len(self.setup.blocks.cells)} of {len(self.setup.cells)} occupied cells, in {blocks}",
                 f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
                 f"  risk:      {limit_in_words(self)}",
                 *(beware if unprotected else []),
             ]
         )
+
+    def recoding_lines(self) -> list[str]:
+        """What was recoded, in lines of a summary."""
+        if self.recoded is None:
+            return []
+        before, after = self.recoded.effects[0], self.recoded.effects[-1]
+        return [
+            f"  recoded:   {'; '.join(self.recoded.recipe.lines())}",
+            f"             {before.uniques} records alone with their keys before, {after.uniques} after; "
+            f"{percent(after.entropy, 1)} of the keys' entropy kept",
+            *(f"  beware:    {each}" for each in self.recoded.told),
+        ]
 
     def _title(self) -> str:
         return f"release of {self.n:,} records over the keys {', '.join(self.plan.keys)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
@@ -11,6 +11,7 @@ from maskwell.errors import DataError
 from maskwell.release.identification.blocks.forming import DEFAULT_WAY, WHOLE, read_way
 from maskwell.release.identification.rules import Rule, read_limit, rule_for
 from maskwell.release.partition import Spec, read_spec
+from maskwell.release.recoding.recipe import Recipe
 from maskwell.tables.frames import names_of
 
 
@@ -21,6 +22,7 @@ class Options(TypedDict, total=False):
     merge: Literal["suggest", "merge"]
     together: str | None
     along: Sequence[str] | str
+    recoding: Any
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Request:
     """About how many cells a block has; None if each partition set is one."""
     along: tuple[str, ...] = ()
     """Columns that are not keys and move with them."""
+    recoding: Recipe = field(default_factory=Recipe)
+    """What is done to the table before all else."""
 
     @property
     def rule(self) -> Rule:
@@ -60,6 +64,7 @@ def read_request(
     merge: str = "suggest",
     together: str | None = None,
     along: Any = (),
+    recoding: Any = None,
     blocks: Any = DEFAULT_WAY,
     block_size: Any = None,
 ) -> Request:
@@ -86,9 +91,8 @@ def read_request(
             raise DataError(f"exempt maps {name!r} to a list of categories, not to groups of them.", parameter="exempt")
     limit = read_limit(xi)
     way, size = read_way(blocks, block_size, rule_for(limit).least)
-    return Request(
-        names, limit, spec, fixed, merge == "merge", together, way, size, read_along(along, names, spec, together)
-    )
+    moved = read_along(along, names, spec, together)
+    return Request(names, limit, spec, fixed, merge == "merge", together, way, size, moved, Recipe.read(recoding))
 
 
 def read_along(along: Any, keys: Sequence[str], within: Spec, together: str | None) -> tuple[str, ...]:

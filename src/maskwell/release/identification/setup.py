@@ -29,10 +29,11 @@ from maskwell.release.identification.request import Request
 from maskwell.release.identification.rules import Rule, frequencies
 from maskwell.release.identification.theta import drawn_thetas, exchange
 from maskwell.release.partition import Partition, factor, partition
+from maskwell.release.recoding.recipe import apply
 from maskwell.release.rows import settled
 from maskwell.risk.frequencies import Cells, cross_classify, group
 from maskwell.tables.codes import Coded, Floats, Ints
-from maskwell.tables.encoded import EncodedTable
+from maskwell.tables.encoded import EncodedTable, encoded
 
 _SET = "(partition set)"
 
@@ -49,7 +50,12 @@ class Setup:
 
     request: Request
     columns: EncodedTable
+    """The table after it was recoded."""
     lazy: bool
+    given: Any
+    """The same as it was given; a file knows how it spells its values."""
+    original: EncodedTable
+    """The table before it was recoded."""
     keys: tuple[Coded, ...]
     parts: Partition
     cells: Cells
@@ -149,7 +155,9 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
 
     They are formed as the request says, unless ``arrange`` knows better.
     """
-    source, lazy = settled(table)
+    original, lazy = settled(table)
+    recoded = apply(request.recoding, original if lazy else encoded(table)).after
+    source = settled(recoded)[0]
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
     source.arrays(list(wanted))  # an error if one is not there
@@ -166,7 +174,20 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     cells, cell_of_unit, whole = _classify(keys, parts, request)
     cast = Cast(source, keys, extra, cells.codes[:, :-1], cells.counts, cell_of_unit[unit_of_row], whole)
     blocks = (arrange or forming(request))(cast, parts)
-    return Setup(request, source, lazy, keys, parts, cells, cell_of_unit, unit_of_row, row_of_unit, blocks)
+    return Setup(
+        request,
+        source,
+        lazy,
+        recoded.native,
+        original,
+        keys,
+        parts,
+        cells,
+        cell_of_unit,
+        unit_of_row,
+        row_of_unit,
+        blocks,
+    )
 
 
 def can_be_met(columns: Mapping[str, Coded], request: Request) -> bool:

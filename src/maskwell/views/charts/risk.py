@@ -35,13 +35,15 @@ def sizes_chart(report: RiskReport) -> Any:
 
 def individual_chart(report: RiskReport) -> Any:
     """Records by the chance that a match with them is right."""
-    risks = report.records
+    risks, counts = report.cell_risks, report.cells.counts
     rows = []
     for low, high in pairwise(_RISKS):
-        inside = int(((risks > low) & (risks <= high)).sum())
+        inside = int(counts[(risks > low) & (risks <= high)].sum())
         rows.append(_bar(f"{_short(low)} to {_short(high)}", inside, report.n))
     whole = "" if report.population_size is not None else "The file is taken as the whole population."
-    title = f"{risks.sum():,.0f} correct matches expected by the individual risks, if all records are matched"
+    title = (
+        f"{report.individual_matches:,.0f} correct matches expected by the individual risks, if all records are matched"
+    )
     return _bars(rows, "chance that a match is right", title, [whole])
 
 

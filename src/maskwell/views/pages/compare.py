@@ -8,8 +8,8 @@ from maskwell.designs.base import Design
 from maskwell.ordering import Domination
 from maskwell.results.numbers import figure
 from maskwell.views.charts.breach_regions import parity_chart
-from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
+from maskwell.views.charts.plans.frontier import frontier_chart, has_frontier_chart
 from maskwell.views.comparison import Comparison, listed, proof_table
 from maskwell.views.pages.audit import made_by
 from maskwell.views.pages.layout import Beside, Block, Figure, Section, Table, Text, page

@@ -11,8 +11,8 @@ from maskwell.planning import half_width, sample_size, why_taken
 from maskwell.results.numbers import number
 from maskwell.tables.labels import shown
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.frontier import frontier_chart, has_frontier_chart
-from maskwell.views.charts.precision import precision_chart
+from maskwell.views.charts.plans.frontier import frontier_chart, has_frontier_chart
+from maskwell.views.charts.plans.precision import precision_chart
 from maskwell.views.pages.audit import headline, made_by, origin, outside, sentence, warnings
 from maskwell.views.pages.layout import Beside, Block, Figure, Section, Table, Text, page
 from maskwell.views.wording import privacy_words

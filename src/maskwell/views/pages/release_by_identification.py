@@ -23,6 +23,7 @@ from maskwell.views.pages.audit import made_by
 from maskwell.views.pages.before_and_after import SEEDED, before_and_after, secrets
 from maskwell.views.pages.intruders import intruders_section
 from maskwell.views.pages.layout import Block, Facts, Figure, Section, Table, Text, page
+from maskwell.views.pages.recoding import recoding_sections
 
 _MOST_CELLS = 100
 _MOST_BLOCKS = 200
@@ -49,6 +50,7 @@ def identification_page(
         Section("", [_headline(release)]),
         *([Section("Warnings", [Text(words) for words in warnings])] if warnings else []),
         intruders_section(release),
+        *recoding_sections(release.recoded),
         _demand(release),
         _proof(release),
         *([compared_blocks(compared)] if compared else []),

@@ -151,15 +151,10 @@ def _weakened(view: PublicView) -> list[Block]:
 
 def _errors(view: PublicView) -> list[Block]:
     unit = "groups" if view.together else "records"
-    single = (
-        f"For a single combination of these columns it is below 1.42 {unit}. "
-        if view.method == "limit_identification"
-        else ""
-    )
     return [
         Text(
             "The standard error of a count is √(s² + a²), where s is the usual one, for example √(count × (1 − "
-            f"share)) for a simple random sample, and a is what the release adds. {single}For any count by these "
+            f"share)) for a simple random sample, and a is what the release adds. For any count by these "
             "columns it is below √(2 × count), so that no standard error of a simple random sample more than about "
             "doubles (the exact factor is √5). For the tables below a smaller bound is given. The standard error of a "
             f"share is that of the count divided by the number of {unit}."

@@ -67,7 +67,7 @@ def _cells(report: RiskReport) -> Section:
 
 
 def _individuals(report: RiskReport) -> Section:
-    largest = figure(float(report.records.max()))
+    largest = figure(report.largest_risk)
     words = f"The risk of a record is the chance that a match with it is right; the largest is {largest}. "
     if report.cells.population is not None:
         words += "It comes from the sampling weights of its cell."

@@ -51,7 +51,7 @@ export class IntervalsPicture {
       const y = i * LINE + 31;
       const shown = `${percent(row.estimate, digits)} (${between(row, digits)})`;
       parts.push(
-        text(left, i * LINE + 17, clipped(row.label, width - 190), { class: "strong" }),
+        text(left + 5, i * LINE + 17, clipped(row.label, width - 190), { class: "strong" }),
         text(width - right, i * LINE + 17, shown, { "text-anchor": "end" }),
         draw("path", { class: "whole", d: `M${x(inside(row.low))} ${y}H${x(inside(row.high))}` }),
       );

@@ -11,10 +11,14 @@ from maskwell.collect.studio.owner.watched import label_of
 from maskwell.collect.surveys.document import Question
 from maskwell.collect.surveys.estimates import LEVEL
 from maskwell.collect.surveys.tallies import Counting, Tallies
+from maskwell.demands import LDP
 from maskwell.errors import EstimationError
 from maskwell.inference import estimate, independence_test
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.joint import JointEstimate
+from maskwell.planning import plan
+from maskwell.reports.joint import side_by_side
+from maskwell.reports.tally import Tally
 
 _MOST_CELLS = 400
 
@@ -42,6 +46,18 @@ def joined(tallies: Tallies, published: Published, first: int, second: int) -> d
         return {"counting": str(reason)}
     if tally.n < published.survey.least_batch:
         raise Refusal(409, f"nothing is shown before {published.survey.least_batch} people have answered both.")
+    return joint_figures(tally, given, shown)
+
+
+def warm_up() -> None:
+    """Load what the first joint table needs, so that nobody waits for it."""
+    designs = {name: plan(2, LDP(1)) for name in ("a", "b")}
+    reports = side_by_side({name: design.mask([0, 1] * 50) for name, design in designs.items()})
+    joint_figures(reports.tally(), *(Question(name, "", design) for name, design in designs.items()))
+
+
+def joint_figures(tally: Tally, given: Question, shown: Question) -> dict[str, Any]:
+    """What the page shows of the joint tally of two questions."""
     table = estimate(tally)
     assert isinstance(table, JointEstimate)
     groups, unclear = _groups(table, given, shown)

@@ -61,8 +61,12 @@ def frequencies_of_sets(set_of_cell: Ints, counts: Ints, sets: int) -> list[dict
     return found
 
 
-COARSEN = "coarsen the keys (mw.release.search_recoding, or maskwell recode, finds the mildest way)"
-"""The remedy that always helps, and the tool for it."""
+def coarsen(rule: Rule) -> str:
+    """The remedies that always help, and the tools for them."""
+    return (
+        "coarsen the keys (mw.release.search_recoding, or maskwell recode, finds the mildest way), set the last few "
+        f"missing (mw.release.recode with suppress={rule.sensitive_below}, or --suppress-below {rule.sensitive_below})"
+    )
 
 
 class TooSmall(DataError):
@@ -78,7 +82,7 @@ def too_small(set_of_cell: Ints, counts: Ints, parts: Partition, rule: Rule) -> 
         f"(the smallest has {sum(small[0].values())} in all), too few to hide among at this xi"
     )
     if len(occupied) == 1:
-        return TooSmall(f"{what}; {COARSEN}, raise xi, or leave these records out of the release.")
+        return TooSmall(f"{what}; {coarsen(rule)}, raise xi, or leave these records out of the release.")
     coarser = [
         factor.name
         for i, factor in enumerate(parts.factors)
@@ -90,7 +94,7 @@ def too_small(set_of_cell: Ints, counts: Ints, parts: Partition, rule: Rule) -> 
         Advice(
             f"{what}; add ",
             merge,
-            f" to join each of them with the set nearest to it, {COARSEN}, or make within coarser{then}.",
+            f" to join each of them with the set nearest to it, {coarsen(rule)}, or make within coarser{then}.",
         )
     )
 
@@ -127,7 +131,7 @@ def join(groups: Groups, held: Sequence[Mapping[int, int]], parts: Partition, ru
             raise TooSmall(
                 f"a set of {cells[smallest].total()} sensitive cells, which are {rule.need(cells[smallest])}, has no "
                 f"other one to join{' without crossing an exempt column or category' if exempt.any() else ''}; "
-                f"{COARSEN}, raise xi, exempt less, or leave these records out of the release."
+                f"{coarsen(rule)}, raise xi, exempt less, or leave these records out of the release."
             )
         other = min(choices)[2]
         groups[other] = tuple(sorted(groups[other] + groups[smallest]))

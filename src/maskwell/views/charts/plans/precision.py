@@ -13,7 +13,7 @@ from maskwell.planning import half_width
 from maskwell.results.numbers import number
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import Align
-from maskwell.views.charts.frontier import Log
+from maskwell.views.charts.plans.frontier import Log
 
 _POINTS = 25
 _HEIGHT = 260

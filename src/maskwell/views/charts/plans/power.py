@@ -6,7 +6,7 @@ from typing import Any
 
 from maskwell.planning.power_curve import PowerCurve
 from maskwell.views.charts import style
-from maskwell.views.charts.precision import count_axis
+from maskwell.views.charts.plans.precision import count_axis
 
 _HEIGHT = 260
 _WANTED = 0.8
@@ -42,7 +42,7 @@ def power_chart(curve: PowerCurve) -> Any:
     for name, _, needed in series:
         if not curve.n[0] <= needed <= curve.n[-1]:
             continue
-        at = {"question": name, "n": needed, "power": _WANTED, "text": f"{name}: {needed:,}"}
+        at = {"question": name, "n": needed, "power": _WANTED, "text": f"{name.removeprefix('asked ')}: {needed:,}"}
         point = alt.Chart(alt.InlineData(values=[at])).encode(x=x, y=y, color=colour)
         layers.append(point.mark_point(filled=True, size=70, opacity=1))
         # The direct question needs fewer people: its name stands on the left of its line, the other on the right.

@@ -30,6 +30,8 @@ _WIDTH, _HEIGHT = 270, 300
 _LINE_HEIGHT = 14
 _LINE = 12
 _ROOM = 1.25
+# The part of a panel's height that two names and a gap take.
+_NAMES_BELOW = 3 * _LINE_HEIGHT / _HEIGHT
 _MOST_TICKS = 8
 _SAME = 1e-6
 # How wide a letter is, about, and how far from the frame a name stays.
@@ -64,7 +66,9 @@ def frontier_chart(
     marked = [_marked(name, design, k) for name, design in (highlight or {}).items()]
     marked = [row for row in marked if row["cost"] is not None]
     costs = [row["cost"] for row in [*rows, *marked]]
-    vertical = Log(min(costs) / _ROOM, max(costs) * _ROOM, _HEIGHT)
+    # Below the cheapest designs there is room for their names.
+    below = max(_ROOM, (max(costs) * _ROOM / min(costs)) ** (_NAMES_BELOW / (1 - _NAMES_BELOW)))
+    vertical = Log(min(costs) / below, max(costs) * _ROOM, _HEIGHT)
     whole = alt.concat(_against_anybody(rows, marked, vertical), _against_strangers(rows, marked, vertical), columns=2)
     heading = alt.TitleParams(_finding(points), subtitle=_reading(k, marked))
     return whole.properties(spacing=40, title=heading, config=style.config())

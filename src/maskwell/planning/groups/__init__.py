@@ -1,0 +1,1 @@
+"""Plans of groups that are asked by different designs."""

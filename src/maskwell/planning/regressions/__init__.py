@@ -1,0 +1,1 @@
+"""Power and people for regressions with masked variables."""

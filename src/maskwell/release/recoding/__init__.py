@@ -1,0 +1,1 @@
+"""Recoding: making the values of keys coarser before a file is released, and what that costs and saves."""

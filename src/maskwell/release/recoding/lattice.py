@@ -1,0 +1,124 @@
+"""The lattice of recodings: one level of each key's ladder, and the cells of any of them from those of the finest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from maskwell.errors import DataError
+from maskwell.release.recoding.effects import entropy_of
+from maskwell.release.recoding.hierarchy import Hierarchy
+from maskwell.release.recoding.recipe import recoded_column
+from maskwell.release.recoding.ways import Recode, read_recode
+from maskwell.risk.frequencies import Cells, cross_classify, group, sums
+from maskwell.tables.codes import Coded, Floats
+
+Node = tuple[int, ...]
+"""The level of each key, 0 being as it is."""
+Ladder = Sequence[Recode] | Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Rungs:
+    """The levels of one key, each coarser than the one before."""
+
+    key: str
+    recodes: tuple[Recode, ...]
+    columns: tuple[Coded, ...]
+    """The column at each level, as it is first."""
+    lost: Floats
+    """The share of the key's entropy that each level loses."""
+
+    @property
+    def levels(self) -> int:
+        return len(self.columns)
+
+    @staticmethod
+    def of(column: Coded, ladder: Ladder) -> Rungs:
+        """The levels of a column; an error if one is not coarser than the one before."""
+        given = ladder.all_levels() if isinstance(ladder, Hierarchy) else list(ladder)
+        recodes = [Recode(), *(read_recode(one, column.name) for one in given)]
+        columns = [column, *(recoded_column(column, recode) for recode in recodes[1:])]
+        for finer, coarser, recode in zip(columns, columns[1:], recodes[1:], strict=False):
+            pairs = {(a, b) for a, b in zip(finer.codes.tolist(), coarser.codes.tolist(), strict=True)}
+            if len(pairs) > finer.size:
+                raise DataError(
+                    f"the ladder of {column.name!r}: {recode} is not coarser than the level before it, as it parts "
+                    "values that are one there; order levels from mild to coarse, each of groups of the one before.",
+                    parameter="ladders",
+                )
+        left = np.array([entropy_of(np.bincount(each.codes)) for each in columns])
+        lost = 1 - left / left[0] if left[0] > 0 else np.zeros(len(left))
+        return Rungs(column.name, tuple(recodes), tuple(columns), np.maximum.accumulate(lost))
+
+
+class Lattice:
+    """All combinations of levels, by what they lose and by the cells that they leave."""
+
+    def __init__(
+        self, columns: Sequence[Coded], ladders: Mapping[str, Ladder], importance: Mapping[str, float]
+    ) -> None:
+        self.rungs = [Rungs.of(column, ladders.get(column.name, ())) for column in columns]
+        weights = np.array([float(importance.get(column.name, 1.0)) for column in columns])
+        if (weights <= 0).any():
+            raise DataError("importance must be positive for every key.", parameter="importance")
+        self.weights = weights / weights.sum()
+        self._cells, self.cell_of_row = cross_classify(columns)
+        # The code of each cell's key at each level: levels recode labels, whatever record holds them.
+        first = np.empty(len(self._cells), np.int64)
+        first[self.cell_of_row[::-1]] = np.arange(len(self.cell_of_row) - 1, -1, -1)
+        self._codes = [[column.codes[first].astype(np.int64) for column in rungs.columns] for rungs in self.rungs]
+
+    @cached_property
+    def size(self) -> int:
+        """How many recodings there are."""
+        return math.prod(rungs.levels for rungs in self.rungs)
+
+    @property
+    def bottom(self) -> Node:
+        """Everything as it is."""
+        return (0,) * len(self.rungs)
+
+    @property
+    def top(self) -> Node:
+        """Every key at its coarsest."""
+        return tuple(rungs.levels - 1 for rungs in self.rungs)
+
+    def loss(self, node: Node) -> float:
+        """The share of entropy lost, averaged over keys by importance: it can only grow from level to level."""
+        return float(sum(w * rungs.lost[level] for w, rungs, level in zip(self.weights, self.rungs, node, strict=True)))
+
+    def cells(self, node: Node) -> Cells:
+        """The occupied cells of a recoding."""
+        codes = [own[level] for own, level in zip(self._codes, node, strict=True)]
+        columns = self.columns(node)
+        index, first = group(codes, [column.size for column in columns], len(self._cells))
+        return Cells(
+            tuple(column.name for column in columns),
+            tuple(column.labels for column in columns),
+            np.stack([code[first] for code in codes], axis=1),
+            sums(index, self._cells.counts).astype(np.int64),
+        )
+
+    def columns(self, node: Node) -> list[Coded]:
+        """The keys of a recoding, row by row."""
+        return [rungs.columns[level] for rungs, level in zip(self.rungs, node, strict=True)]
+
+    def recodes(self, node: Node) -> dict[str, Recode]:
+        """What happens to each key that is recoded."""
+        pairs = zip(self.rungs, node, strict=True)
+        return {rungs.key: rungs.recodes[level] for rungs, level in pairs if level}
+
+    def children(self, node: Node) -> list[Node]:
+        """Recodings with one key a level coarser; each recoding is the child of one alone."""
+        last = max((i for i, level in enumerate(node) if level), default=0)
+        top = self.top
+        return [(*node[:i], node[i] + 1, *node[i + 1 :]) for i in range(last, len(node)) if node[i] < top[i]]
+
+    def milder(self, node: Node) -> list[Node]:
+        """Recodings with one key a level finer."""
+        return [(*node[:i], level - 1, *node[i + 1 :]) for i, level in enumerate(node) if level]

@@ -1,0 +1,156 @@
+"""A recipe: what happens to every column before a release, as data that a plan stores and that can be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwell.errors import DataError
+from maskwell.release.recoding.suppression import Suppression, suppressed
+from maskwell.release.recoding.ways import Recode, read_recoding
+from maskwell.tables.codes import Coded
+from maskwell.tables.encoded import EncodedTable, encoded
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Columns and what happens to them, then local suppression of the keys if it is asked for."""
+
+    columns: Mapping[str, Recode] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    """The columns whose combinations are counted for local suppression."""
+    suppression: Suppression | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.columns) or self.suppression is not None
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """The columns that are written anew."""
+        return tuple(dict.fromkeys([*self.columns, *(self.keys if self.suppression else ())]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        stored: dict[str, Any] = {"columns": {name: recode.to_dict() for name, recode in self.columns.items()}}
+        if self.suppression is not None:
+            stored |= {"keys": list(self.keys), "suppression": self.suppression.to_dict()}
+        return stored
+
+    @staticmethod
+    def read(recoding: Any) -> Recipe:
+        """What a caller gives: a recipe, or columns and what happens to them."""
+        return recoding if isinstance(recoding, Recipe) else Recipe(read_recoding(recoding or {}))
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Recipe:
+        """The inverse of ``to_dict``."""
+        columns = {str(name): Recode.from_dict(own) for name, own in stored["columns"].items()}
+        if "suppression" not in stored:
+            return cls(columns)
+        asked = stored["suppression"]
+        suppression = Suppression(asked["k"], asked["most"], tuple(asked["keep"]))
+        return cls(columns, tuple(map(str, stored["keys"])), suppression)
+
+    def lines(self) -> list[str]:
+        """What it does, in words, a line for each column."""
+        lines = [f"{name}: {recode}" for name, recode in self.columns.items()]
+        if self.suppression is not None:
+            lines.append(
+                f"keys of combinations of fewer than {self.suppression.k} records: set missing, as few as it takes"
+            )
+        return lines
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A table after a recipe."""
+
+    before: EncodedTable
+    after: EncodedTable
+    gone: NDArray[np.bool_]
+    """Which keys of which records were set missing; no column if none could be."""
+
+
+def apply(recipe: Recipe, table: Any) -> Applied:
+    """Recode the table's columns, then suppress."""
+    source = encoded(table)
+    source.arrays(list(recipe.changing))  # an error if one is not there
+    n = len(source.array(source.names[0])) if source.names else 0
+    columns = {name: recoded_column(source.coded(name), recode) for name, recode in recipe.columns.items()}
+    gone = np.zeros((n, 0), bool)
+    if recipe.suppression is not None:
+        keys = [columns.get(name) or source.coded(name) for name in recipe.keys]
+        gone = suppressed(keys, recipe.suppression)
+        for i, key in enumerate(keys):
+            if gone[:, i].any():
+                columns[key.name] = without_values(key, gone[:, i])
+    if not columns:
+        return Applied(source, source, gone)
+    return Applied(source, encoded(with_columns(source.native, columns)), gone)
+
+
+def recoded_column(column: Coded, recode: Recode) -> Coded:
+    """A column with its labels recoded; a label that nobody has is none."""
+    new = recode.values(column.labels, column.name)
+    if any(value is None for label, value in zip(column.labels, new, strict=True) if label is not None):
+        raise DataError(f"the recoding of {column.name!r} gives no value for some that occur.")
+    present = [value for value in new if value is not None]
+    labels: list[Any] = sorted(set(present), key=lambda value: (isinstance(value, str), value))
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([place[value] if value is not None else len(labels) for value in new], np.int32)[column.codes]
+    return Coded(column.name, codes, (*labels, None) if column.missing else tuple(labels), column.missing)
+
+
+def without_values(column: Coded, gone: NDArray[np.bool_]) -> Coded:
+    """A column some of whose values are missing now; labels that nobody has any more are left out."""
+    codes = (
+        np.where(gone, -1, column.codes)
+        if not column.missing
+        else np.where(gone | (column.codes == column.size - 1), -1, column.codes)
+    )
+    kept = np.unique(codes[codes >= 0])
+    place = np.full(column.size + 1, len(kept), np.int32)
+    place[kept] = np.arange(len(kept))
+    labels = tuple(column.labels[code] for code in kept.tolist())
+    missing = int((codes < 0).sum())
+    return Coded(column.name, place[codes], (*labels, None) if missing else labels, missing)
+
+
+def with_columns(native: Any, columns: Mapping[str, Coded]) -> Any:
+    """The table with these columns in place of its own."""
+    from maskwell.microdata import Microdata
+
+    arrays = {name: _array(column) for name, column in columns.items()}
+    if isinstance(native, Microdata):
+        return native.with_columns(arrays)
+    if isinstance(native, Mapping):
+        return {name: _like(own, arrays[name]) if name in arrays else own for name, own in native.items()}
+    import narwhals as nw
+
+    frame = nw.from_native(native)
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    backend = frame.implementation
+    made = [nw.new_series(name, array.to_pylist(), backend=backend) for name, array in arrays.items()]
+    index = getattr(frame.to_native(), "index", None)
+    if index is not None:  # pandas puts values where the index says, and the new ones have none of their own
+        return frame.to_native().assign(**{series.name: series.to_native().set_axis(index) for series in made})
+    return frame.with_columns(*made).to_native()
+
+
+def _array(column: Coded) -> Any:
+    import pyarrow as pa
+
+    labels = pa.array([label for label in column.labels if label is not None])
+    absent = column.codes >= len(labels)
+    return labels.take(pa.array(column.codes.astype(np.int64), mask=absent))
+
+
+def _like(old: Any, array: Any) -> Any:
+    """A column in a mapping, as plain values where it was plain."""
+    if isinstance(old, tuple):
+        return tuple(array.to_pylist())
+    return array.to_pylist() if isinstance(old, Sequence) and not hasattr(old, "dtype") else array

@@ -1,0 +1,269 @@
+r"""The mildest recoding that reaches a target, over a ladder of levels for each key.
+
+What a recoding loses is the share of entropy that its keys lose, averaged by importance. That is a sum over keys which
+only grows from level to level, so recodings can be tried in the order of what they lose, and the first one that reaches
+the target is the mildest of all: nothing needs to be assumed of the target. Some targets (k-anonymity, uniques,
+matches) hold for every coarser recoding once they hold for one. Where even the coarsest levels of all other keys do not
+reach them, a level of a key, or two levels of two keys, are ruled out together with all that is milder.
+
+If more recodings than allowed would have to be tried, the search goes down from the coarsest one instead, and says how
+much less any other one might lose.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from maskwell.errors import DataError
+from maskwell.release.identification.request import read_request
+from maskwell.release.recoding.lattice import Ladder, Lattice, Node
+from maskwell.release.recoding.recipe import Recipe
+from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out
+from maskwell.release.recoding.suppression import Suppression
+from maskwell.release.recoding.targets import Target
+from maskwell.results.result import Result
+from maskwell.tables.codes import Coded
+from maskwell.tables.encoded import encoded
+from maskwell.tables.frames import names_of
+
+MOST_TRIED = 20_000
+"""Recodings that are tried unless more are allowed."""
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecodingSearch(Result):
+    """The mildest recoding that was found, with the proof that there is no milder one, or how far it may be from it."""
+
+    recoded: Recoded
+    target: str
+    loss: float
+    """The share of the keys' entropy that it loses, averaged by importance."""
+    least_loss: float
+    """No recoding of the lattice that reaches the target loses less than this."""
+    size: int
+    """The number of recodings in the lattice."""
+    tried: int
+    ruled_out: int
+    """Recodings that lose less and need not be tried, as a level of theirs cannot reach the target."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no recoding of the lattice that reaches the target loses less."""
+        return self.least_loss >= self.loss
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recoding as data: pass it to ``limit_identification(recoding=)`` or ``recode``."""
+        return self.recoded.recipe
+
+    @property
+    def table(self) -> Any:
+        """The recoded table."""
+        return self.recoded.table
+
+    @property
+    def certificate(self) -> str:
+        """What is proved."""
+        counts = f"{self.tried:,} of {self.size:,} recodings tried, {self.ruled_out:,} ruled out by what is coarser"
+        if self.optimal:
+            return f"the mildest of the lattice: no recoding that reaches the target loses less ({counts})"
+        return (
+            f"the best that was found: it loses {self.loss:.4f}, and none that reaches the target loses less than "
+            f"{self.least_loss:.4f} ({counts})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        return {
+            "target": self.target,
+            "loss": self.loss,
+            "least_loss": self.least_loss,
+            "optimal": self.optimal,
+            "recodings": self.size,
+            "tried": self.tried,
+            "ruled_out": self.ruled_out,
+            **self.recoded.to_dict(),
+        }
+
+    def _title(self) -> str:
+        return f"the recoding of {', '.join(self.recoded.keys)} that reaches {self.target}"
+
+    def _figures(self) -> dict[str, Any]:
+        found = dict(line.split(": ", 1) for line in self.recipe.lines()) or {"keys": "as they are"}
+        return {**found, "entropy lost": f"{self.loss:.4f}", "certificate": self.certificate}
+
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.recoded._columns())
+
+    def _remarks(self) -> list[str]:
+        return self.recoded._remarks()
+
+    def __repr__(self) -> str:
+        return f"<recoding that loses {self.loss:.4f}: {'; '.join(self.recipe.lines()) or 'nothing'}>"
+
+
+def search_recoding(
+    table: Any,
+    keys: Sequence[str] | str,
+    ladders: Mapping[str, Ladder],
+    *,
+    k: int | None = None,
+    suppress: float = 0.0,
+    keep: Sequence[str] = (),
+    xi: float | None = None,
+    within: Any = None,
+    uniques: int | None = None,
+    matches: int | None = None,
+    tau1: float | None = None,
+    tau2: float | None = None,
+    population_size: float | None = None,
+    importance: Mapping[str, float] | None = None,
+    most_tried: int = MOST_TRIED,
+    show: Progress | None = None,
+) -> RecodingSearch:
+    """The mildest recoding of the keys that reaches a target.
+
+    ``ladders`` has, for each key that may be recoded, its levels from mild to coarse: a list of what ``intervals``,
+    ``groups`` … make, each of whole groups of the one before, or a hierarchy (``read_hierarchy``). Every key also has
+    the level at which it stays as it is.
+
+    The target is any of: ``k`` records of every combination, with keys of at most the share ``suppress`` of the records
+    set missing; ``xi``, a limit that ``limit_identification(keys, xi, within)`` can then hold; at most so many
+    ``uniques``; at most so many right ``matches`` to expect in the file; ``tau1`` and ``tau2`` at most so large in a
+    population of ``population_size``, by independence of the keys. Several must hold together.
+
+    >>> table = {"age": list(range(20, 60)), "sex": ["f", "m"] * 20}
+    >>> from maskwell.release import intervals
+    >>> ladder = [intervals(2), intervals(10), intervals(20)]
+    >>> found = search_recoding(table, ["age", "sex"], {"age": ladder}, k=4)
+    >>> found.recipe.lines(), found.optimal
+    (['age: intervals of 10'], True)
+    """
+    names = names_of(keys, "keys")
+    if not names:
+        raise DataError("keys must name one column or more; got none.", parameter="keys")
+    unknown = [name for name in ladders if name not in names]
+    if unknown:
+        raise DataError(f"ladders names {unknown[0]!r}, which is no key; only keys are recoded.", parameter="ladders")
+    if suppress and k is None:
+        raise DataError("suppress goes with k: values are set missing so that k records share every combination.")
+    if suppress and xi is not None:
+        raise DataError("suppress does not go with xi: what is set missing would move as well; use one of them.")
+    source = encoded(table)
+    source.arrays(list(names))
+    request = None if xi is None else read_request(names, xi, within)
+    others = _others(source, request.within if request else {}, ladders)
+    suppression = Suppression(k, float(suppress), tuple(keep)) if suppress and k else None
+    target = Target(k, suppression, uniques, matches, tau1, tau2, population_size, request)
+    lattice = Lattice([source.coded(name) for name in names], ladders, importance or {})
+    found = _Search(lattice, target, others, most_tried, show).run()
+    recipe = Recipe(lattice.recodes(found.node), names if suppression else (), suppression)
+    return RecodingSearch(
+        carried_out(source, recipe, names, k or DEFAULT_K, population_size),
+        target.words(),
+        lattice.loss(found.node),
+        found.least_loss,
+        lattice.size,
+        found.tried,
+        found.ruled_out,
+    )
+
+
+def _others(source: Any, within: Mapping[str, Any], ladders: Mapping[str, Ladder]) -> dict[str, Coded]:
+    for name, how in within.items():
+        if name in ladders and how is not None:
+            raise DataError(
+                f"within cuts {name!r}, which is recoded here; name the whole column, or a column that is not recoded.",
+                parameter="within",
+            )
+    return {name: source.coded(name) for name in within}
+
+
+@dataclass(frozen=True)
+class _Found:
+    node: Node
+    least_loss: float
+    tried: int
+    ruled_out: int
+
+
+class _Search:
+    """One search."""
+
+    def __init__(
+        self, lattice: Lattice, target: Target, others: Mapping[str, Coded], most: int, show: Progress | None
+    ) -> None:
+        self._lattice, self._target, self._others, self._most, self._show = lattice, target, others, most, show
+        self._tried = self._ruled_out = 0
+        self._least: list[int] = [0] * len(lattice.rungs)
+        self._pairs: dict[tuple[int, int], set[tuple[int, int]]] = {}
+
+    def run(self) -> _Found:
+        lattice = self._lattice
+        if not self._reaches(lattice.top):
+            raise DataError(
+                f"not even the coarsest level of every ladder reaches {self._target.words()}; add coarser levels (down "
+                "to one_category), recode more keys, or ask for less."
+            )
+        self._rule_out()
+        waiting = [(lattice.loss(lattice.bottom), lattice.bottom)]
+        while waiting:
+            loss, node = heapq.heappop(waiting)
+            if self._tried >= self._most:
+                return self._go_down(loss)
+            if self._is_ruled_out(node):
+                self._ruled_out += 1
+            elif self._reaches(node):
+                return _Found(node, loss, self._tried, self._ruled_out)
+            for child in lattice.children(node):
+                heapq.heappush(waiting, (lattice.loss(child), child))
+            if self._show and not self._tried % 50:
+                self._show(min((self._tried + self._ruled_out) / min(self._most, lattice.size), 1.0))
+        raise AssertionError("the coarsest recoding reached the target, and none was found")
+
+    def _reaches(self, node: Node) -> bool:
+        self._tried += 1
+        cells = self._lattice.cells(node)
+        return self._target.within_reach(cells) and self._target.met(self._lattice, node, cells, self._others)
+
+    def _rule_out(self) -> None:
+        """Levels of a key, and pairs of levels, that do not reach the target whatever the others are."""
+        top = self._lattice.top
+
+        def within(node: Node) -> bool:
+            return self._target.within_reach(self._lattice.cells(node))
+
+        for i in range(len(top)):
+            while self._least[i] < top[i] and not within(_with(top, {i: self._least[i]})):
+                self._least[i] += 1
+        for i, j in combinations(range(len(top)), 2):
+            self._pairs[i, j] = {
+                (a, b)
+                for a in range(self._least[i], top[i] + 1)
+                for b in range(self._least[j], top[j] + 1)
+                if (a < top[i] and b < top[j]) and not within(_with(top, {i: a, j: b}))
+            }
+
+    def _is_ruled_out(self, node: Node) -> bool:
+        if any(level < least for level, least in zip(node, self._least, strict=True)):
+            return True
+        return any((node[i], node[j]) in ruled for (i, j), ruled in self._pairs.items())
+
+    def _go_down(self, bound: float) -> _Found:
+        """From the coarsest recoding, always to the mildest one next to it that reaches the target."""
+        node = self._lattice.top
+        while True:
+            nearer = sorted(self._lattice.milder(node), key=self._lattice.loss)
+            better = next((one for one in nearer if not self._is_ruled_out(one) and self._reaches(one)), None)
+            if better is None:
+                return _Found(node, min(bound, self._lattice.loss(node)), self._tried, self._ruled_out)
+            node = better
+
+
+def _with(node: Node, levels: Mapping[int, int]) -> Node:
+    return tuple(levels.get(i, level) for i, level in enumerate(node))

@@ -1,0 +1,92 @@
+"""``maskwell recode`` and the recoding of ``maskwell release``: what they write, find, repeat and refuse."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from maskwell.microdata import read
+from maskwell.release import ReleasePlan
+from tests.cli.runs import Run, assert_refused
+from tests.test_release_blocks import people
+
+KEYS = ("--keys", "sex,age,area")
+AREAS = "area,region,land\n" + "".join(f"a{i:02},r{i // 10},all\n" for i in range(40))
+COARSER = ("--recode", "age=width:5", "--top", "age=80", "--recode", "area=file:areas.csv")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    persons = people(700).drop(columns=["note", "person"])
+    persons.to_csv(tmp_path / "p.csv", index=False)
+    persons.astype({"work": "category", "area": "category"}).to_stata(tmp_path / "p.dta", write_index=False)
+    (tmp_path / "areas.csv").write_text(AREAS, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_recoded_file_is_written_with_its_recipe(run: Run, folder: Path) -> None:
+    ran = run("recode", "p.csv", *KEYS, *COARSER, "--suppress-below", 4, "-o", "out.csv", "--recipe", "r.json")
+    assert ran.code == 0, ran
+    assert "wrote r.json, out.csv" in ran.text
+    assert "all together, fewer than 4 suppressed" in ran.text
+    out = pd.read_csv(folder / "out.csv", keep_default_na=False)
+    assert out.groupby(["sex", "age", "area"]).size().min() >= 4
+    assert set(out["area"]) <= {"r0", "r1", "r2", "r3", ""}
+    assert out["income"].tolist() == pd.read_csv(folder / "p.csv")["income"].tolist()
+    figures = run("recode", "p.csv", *KEYS, *COARSER, "--suppress-below", 4, "--json").json
+    assert figures["recipe"] == json.loads((folder / "r.json").read_text(encoding="utf-8"))
+
+
+def test_a_search_finds_a_recipe_that_a_release_takes(run: Run, folder: Path) -> None:
+    ladders = ("--ladder", "age=width:2,10,20|any", "--ladder", "area=file:areas.csv")
+    ran = run("recode", "p.csv", *KEYS, *ladders, "--k", 3, "--suppress-most", "0.02", "--recipe", "r.json")
+    assert ran.code == 0, ran
+    assert "the mildest of the lattice" in ran.text
+    found = run("recode", "p.csv", *KEYS, *ladders, "--xi", "0.1", "--within", "sex", "--json").json
+    assert found["optimal"] is True
+    planned = run("release", "p.csv", *KEYS, "--xi", "0.4", "--recipe", "r.json", "--dry-run", "--json")
+    assert planned.code == 0, planned
+    assert planned.json["recoding"]["recipe"] == json.loads((folder / "r.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "dta"])
+def test_a_release_recodes_moves_and_repeats(run: Run, folder: Path, suffix: str) -> None:
+    made = ("--xi", "0.1", "--recode", "age=width:2", "--seed", 3, "--keep-order")
+    files = ("--plan", "plan.json", "--internal", "i.html", "--external", "e.html")
+    ran = run("release", f"p.{suffix}", *KEYS, *made, "-o", f"out.{suffix}", *files)
+    assert ran.code == 0, ran
+    assert "recoded:   age: intervals of 2" in ran.text
+    assert "the limit 0.1 holds" in ran.text
+    out = read(folder / f"out.{suffix}")
+    assert all(" to " in label for label in out.values("age").to_pylist())
+    assert "recoding" in ReleasePlan.from_json((folder / "plan.json").read_text(encoding="utf-8")).content()
+    again = run("release", f"p.{suffix}", "--replay", "plan.json", "-o", f"again.{suffix}", "--keep-order")
+    assert again.code == 0, again
+    assert (folder / f"again.{suffix}").read_bytes() == (folder / f"out.{suffix}").read_bytes()
+    page = (folder / "i.html").read_text(encoding="utf-8")
+    assert "intervals of 2" in page
+    assert "Entropy kept of each column" in page
+    assert "intervals of 2" not in (folder / "e.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "about"),
+    [
+        (("recode", "p.csv", *KEYS, "--recode", "age"), "names no column or nothing to do"),
+        (("recode", "p.csv", *KEYS, "--recode", "age=wide:5"), "says nothing that can be done"),
+        (("recode", "p.csv", *KEYS, "--recode", "age=width:x"), "no number"),
+        (("recode", "p.csv", *KEYS, "--recode", "agee=width:5"), "no such column"),
+        (("recode", "p.csv", *KEYS, "--recode", "work=width:5"), "is for numbers"),
+        (("recode", "p.csv", *KEYS, "--k", "5", "--xi", "0.1"), "needs --ladder"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:5"), "needs a target"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:5", "--k", 900), "not even the coarsest"),
+        (("recode", "p.csv", *KEYS, "--suppress-most", "0.1"), "goes with --suppress-below"),
+        (("recode", "p.csv", *KEYS, "--recode", "area=file:none.csv"), "none.csv"),
+        (("release", "p.csv", *KEYS, "--xi", "0.1", "--recipe", "areas.csv", "--dry-run"), "no recipe"),
+        (("release", "p.csv", "--pram", "area", "--diagonal", "0.9", "--recode", "age=width:5", "--dry-run"), "how to"),
+        (("release", "p.csv", *KEYS, "--xi", "0.02", "--within", "area", "--dry-run"), "maskwell recode"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_line(run: Run, folder: Path, given: tuple[str, ...], about: str) -> None:
+    assert_refused(run(*given), about)
