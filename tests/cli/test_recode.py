@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_recoded_file_is_written_with_its_recipe(run: Run, folder: Path) -> None:
     ran = run("recode", "p.csv", *KEYS, *COARSER, "--suppress-below", 4, "-o", "out.csv", "--recipe", "r.json")
     assert ran.code == 0, ran
-    assert "wrote r.json, out.csv" in ran.text
+    assert "wrote r.json\nwrote out.csv" in ran.text
     assert "all together, fewer than 4 suppressed" in ran.text
     out = pd.read_csv(folder / "out.csv", keep_default_na=False)
     assert out.groupby(["sex", "age", "area"]).size().min() >= 4

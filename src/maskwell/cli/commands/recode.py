@@ -18,7 +18,7 @@ from maskwell.cli.releasing.recoding import (
 )
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress, say_written
 
 
 def recode(
@@ -122,10 +122,10 @@ def recode(
         _write(made, output, recipe)
     written = [str(path) for path in (recipe, output) if path is not None]
     if json:
-        emit_json(found.to_dict() | {"written": written})
+        emit_json(found.to_dict() | {"output": written})
         return
     typer.echo(found.summary())
-    typer.echo(f"wrote {', '.join(written)}" if written else "nothing was written")
+    say_written(written)
 
 
 def _write(made: Any, output: Path | None, recipe: Path | None) -> None:

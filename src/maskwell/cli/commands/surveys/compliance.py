@@ -10,7 +10,7 @@ import typer
 
 from maskwell.cli.pipelines.counting import is_stored
 from maskwell.cli.shared.design_options import number
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json
+from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, named, progress, say_written
 
 if TYPE_CHECKING:
     from maskwell.designs import Design
@@ -92,15 +92,17 @@ def compliance(
     result: Any
     if bounds is not None:
         most: Any = number(bounds, "--bounds")
-        result = compliance_bounds(groups, behaviours, most=most, level=level, among=among.value)
+        with progress("looking for bounds"):
+            result = compliance_bounds(groups, behaviours, most=most, level=level, among=among.value)
     else:
-        result = estimate(groups, behaviours)
+        with progress("estimating"):
+            result = estimate(groups, behaviours)
     if plot is not None:
         from maskwell.views.saving import save_chart
 
         save_chart(result.plot() if bounds is not None else result.plot(level=level), plot)
     if json:
-        files = {"files": [path.name for path in reports]}
+        files = {"files": [path.name for path in reports], "output": named(plot)}
         if bounds is not None:
             emit_json({**files, **result.to_dict()})
         else:
@@ -109,6 +111,7 @@ def compliance(
             )
         return
     typer.echo(result.summary() if bounds is not None else result.summary(level))
+    say_written(named(plot))
 
 
 def _group(path: Path, column: str | None) -> "Tally | Reports":
