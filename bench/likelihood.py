@@ -16,7 +16,7 @@ import maskwell as mw
 from bench.em import em
 from bench.frame import Bench, Goal, Measured, Row, Work
 from bench.frame.stages import Stage
-from maskwell.inference.likelihood.estimate import Sample, safe_start
+from maskwell.inference.likelihood.estimate import Distinct, safe_start
 from maskwell.inference.likelihood.kernels import certificate, chances
 from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance
 
@@ -31,13 +31,13 @@ PATIENCE = 60
 MOST_CONVEX_REPORTS = 5_000
 
 
-def sample_of(design: mw.Design, n: int) -> tuple[mw.Tally, Sample]:
+def sample_of(design: mw.Design, n: int) -> tuple[mw.Tally, Distinct]:
     """Reports of a population of normalised uniforms, as in the simulations of wang-ding-2021."""
     generator = np.random.Generator(np.random.PCG64(1))
     population = generator.random(design.k)
     values = generator.choice(design.k, n, p=population / population.sum())
     tally = design.mask(values, seed=1).tally(patterns=True)
-    return tally, Sample.of(tally)
+    return tally, Distinct.of(tally)
 
 
 def small(k: int, n: int) -> Iterator[Stage]:
@@ -59,7 +59,7 @@ def small(k: int, n: int) -> Iterator[Stage]:
         yield Stage("CVXPY", 1, lambda: {"gap": _convex(tally, sample)})
 
 
-def _em(sample: Sample, start: np.ndarray, patience: float) -> float:
+def _em(sample: Distinct, start: np.ndarray, patience: float) -> float:
     """The gap that EM reaches within ``patience`` seconds."""
     goal = tolerance(float(sample.counts.sum()))
     fit, turns, spent = Maximum(start, np.inf, 0), 10, 0.0
@@ -72,7 +72,7 @@ def _em(sample: Sample, start: np.ndarray, patience: float) -> float:
     return float(fit.gap)
 
 
-def _convex(tally: mw.Tally, sample: Sample) -> float:
+def _convex(tally: mw.Tally, sample: Distinct) -> float:
     """The gap of CVXPY's answer."""
     rows = tally.design.relative_rows(tally.patterns.packed)
     w = cvxpy.Variable(rows.shape[1], nonneg=True)

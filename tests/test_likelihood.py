@@ -160,7 +160,7 @@ class TestOtherSolvers:
         assert reference.proportions == pytest.approx(estimate.proportions, abs=1e-5)
 
     def test_em_may_be_stopped(self) -> None:
-        sample = fitted(mw.designs.uniform_subsets(8), populations(8, 3)[0], 500).sample
+        sample = fitted(mw.designs.uniform_subsets(8), populations(8, 3)[0], 500).distinct
         assert em(sample.rows, sample.counts, np.full(8, 0.125), most=3).turns == 3
 
     def test_where_the_maximum_is_known(self) -> None:

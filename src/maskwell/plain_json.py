@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+VOCABULARY = 1
+"""The version of the words of ``--json``: raised when one changes its meaning or goes (``cli/output.schema.json``)."""
+
 
 def jsonable(value: Any) -> Any:
     """The same in what JSON has; what is not finite, such as no bound on the parity, becomes null.

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import maskwell as mw
-from maskwell.sampling import entropy, id_kernels, ids, kernels, samplers
+from maskwell.sampling import entropy, kernels, samplers
+from maskwell.sampling.ids import blocks as ids
+from maskwell.sampling.ids import kernels as id_kernels
 from maskwell.sampling.samplers import draw
 from tests.vectors import reference
 from tests.vectors.write import FILES, GivenWords, hexadecimal

@@ -50,7 +50,7 @@ def quantile(level: float, df: float = math.inf) -> float:
 def both_sides(level: float, alternative: Alternative) -> float:
     """The level of the two-sided limits of which one is the limit to one side at ``level``.
 
-    >>> both_sides(0.95, "less"), both_sides(0.95, "two-sided")
+    >>> round(both_sides(0.95, "less"), 9), both_sides(0.95, "two-sided")
     (0.9, 0.95)
     """
     normal_quantile(level)

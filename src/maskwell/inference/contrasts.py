@@ -104,7 +104,7 @@ def fieller(above: float, below: float, variances: tuple[float, float, float], t
     itself is within t standard errors of 0.
 
     >>> [round(limit, 3) for limit in fieller(0.2, 0.5, (0.0004, 0.0001, 0.0004), 1.96)]
-    [0.321, 0.483]
+    [0.324, 0.478]
     >>> fieller(0.2, 0.01, (0.0004, 0.0, 0.0004), 1.96)
     (-inf, inf)
     """

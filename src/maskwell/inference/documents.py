@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from maskwell.designs.storage import about
+from maskwell.plain_json import VOCABULARY
 
 if TYPE_CHECKING:
     from maskwell.inference.estimates import Estimate
@@ -23,6 +24,7 @@ def estimate_document(
     design = result.design
     noise = result.noise
     return {
+        "vocabulary": VOCABULARY,
         "design": about(design),
         "privacy": {
             "epsilon": design.epsilon,

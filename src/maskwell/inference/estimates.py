@@ -152,7 +152,7 @@ class Estimate(Result, ABC):
         >>> import maskwell as mw
         >>> found = mw.estimate(mw.Tally.from_counts(mw.designs.direct(["yes", "no"]), [30, 970]))
         >>> round(float(found.bound()[0]), 4), round(float(found.interval()[0, 1]), 4)
-        (0.0403, 0.0425)
+        (0.0402, 0.0425)
         """
         if side not in ("upper", "lower"):
             raise EstimationError(f"side must be upper or lower; got {side!r}.", parameter="side")
@@ -176,7 +176,7 @@ class Estimate(Result, ABC):
         >>> import maskwell as mw
         >>> found = mw.estimate(mw.Tally.from_counts(mw.designs.warner(truth_prob=0.75), [320, 680]))
         >>> print(found.test("yes", 0.1, alternative="greater"))
-        share of yes, greater than 0.1 (exact): statistic 320.0000, p = 0.07775 (exact tails)
+        share of yes, greater than 0.1 (exact): statistic 320.0000, p = 0.08978 (exact tails)
         """
         return proportion_tests.proportion_test(self, category, value, alternative, method)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.errors import MaskwellError
-from maskwell.plain_json import json_text
+from maskwell.plain_json import VOCABULARY, json_text
 from maskwell.plain_text import visible
 
 STANDARD = "-"
@@ -21,10 +21,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothin
 
 class CommandError(MaskwellError):
     """Options that do not go together, or name something that is not there."""
-
-
-VOCABULARY = 1
-"""The version of the words of ``--json``: raised when one changes its meaning or goes (``output.schema.json``)."""
 
 
 def emit_json(content: dict[str, Any]) -> None:

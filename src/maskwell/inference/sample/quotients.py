@@ -69,7 +69,7 @@ def compare_groups(
     >>> reports = mw.designs.direct(["yes", "no"]).mask(["yes"] * 30 + ["no"] * 70 + ["yes"] * 20 + ["no"] * 80)
     >>> found = mw.compare_groups(reports, ["f"] * 100 + ["m"] * 100, {"yes": 1})
     >>> round(found.value, 3), round(found.standard_error, 3), round(found.test(alternative="greater").p_value, 3)
-    (0.1, 0.061, 0.05)
+    (0.1, 0.061, 0.051)
     """
     if measure not in get_args(Measure):
         raise EstimationError(f"measure must be difference or ratio; got {measure!r}.", parameter="measure")
