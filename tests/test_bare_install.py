@@ -170,13 +170,14 @@ def test_the_main_job_runs_without_any_extra(bare: Path, tmp_path: Path) -> None
     assert (tmp_path / "released.csv").read_text(encoding="utf-8").startswith("habit,area\n")
 
 
+KEYED = ("--design", "a=design.json", "--key-file", "key", "--ids", "id", "--survey", "s")
 LACKING = [
     (("plan", "--k", "3", "--epsilon", "1", "--html", "plan.html"), "charts"),
     (("serve", "--demo"), "collect"),
     (("risk", "people.sav", "--keys", "a"), "stata-spss"),
-    (("mask", "a.parquet", "--design", "a=design.json", "--engine", "polars", "-o", "out/"), "polars"),
-    (("mask", "a.parquet", "--design", "a=design.json", "--engine", "duckdb", "-o", "out/"), "duckdb"),
-    (("mask", "a.parquet", "--design", "a=design.json", "--engine", "spark", "-o", "out/"), "spark"),
+    (("mask", "a.parquet", *KEYED, "--engine", "polars", "-o", "out/"), "polars"),
+    (("mask", "a.parquet", *KEYED, "--engine", "duckdb", "-o", "out/"), "duckdb"),
+    (("mask", "a.parquet", *KEYED, "--engine", "spark", "-o", "out/"), "spark"),
 ]
 
 
@@ -186,7 +187,8 @@ def test_what_is_missing_is_named_in_one_line(
 ) -> None:
     (tmp_path / "people.sav").write_bytes(b"$FL2" + bytes(200))
     (tmp_path / "design.json").write_text(maskwell.designs.minimax(["x", "y"], epsilon=1).to_json(), encoding="utf-8")
-    table = __import__("pyarrow").table({"a": ["x", "y"]})
+    table = __import__("pyarrow").table({"a": ["x", "y"], "id": [1, 2]})
+    (tmp_path / "key").write_bytes(bytes(32))
     __import__("pyarrow.parquet").parquet.write_table(table, tmp_path / "a.parquet")
     run = program(bare, *arguments, folder=tmp_path)
     assert run.returncode == 2, run.stderr
@@ -232,7 +234,7 @@ for design in (
     figures = [float(x) for x in mw.estimate(tally).proportions[:4]]
     figures += [float(x) for x in mw.estimate(tally, "likelihood").proportions[:4]]
     digest = hashlib.sha256(np.ascontiguousarray(reports.packed).tobytes()).hexdigest()
-    made.append([digest, tally.n, tally.inclusions.tolist(), figures])
+    made.append([digest, tally.n, np.asarray(tally.counts).tolist(), figures])
 print(json.dumps(made))
 """
 

@@ -12,6 +12,18 @@ from maskwell.numerics import beta, chi_square, normal, roots, saddle, sparse
 from maskwell.numerics.linear_programs import minimise
 
 
+@pytest.fixture(autouse=True)
+def ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a bare install computes, although SciPy is there."""
+    monkeypatch.setattr(beta, "_SCIPY", False)
+
+
+def test_quantiles_are_those_of_scipy_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = beta.beta_quantile([3, 40], [9, 2], 0.025)
+    monkeypatch.setattr(beta, "_SCIPY", True)
+    assert off(beta.beta_quantile([3, 40], [9, 2], 0.025), own) < 1e-12
+
+
 def off(found: Any, expected: Any) -> float:
     """The largest relative error."""
     found, expected = np.asarray(found, float), np.asarray(expected, float)

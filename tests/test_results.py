@@ -88,6 +88,15 @@ def asked_twice() -> list[mw.Tally]:
     return [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([320, 680], [780, 220]), strict=True)]
 
 
+@cache
+def regression_plan() -> Any:
+    masked = {"used": D.warner(truth_prob=0.9)}
+    return mw.planning.plan_regression(
+        "used ~ age", {"age": np.linspace(-2, 2, 50)}, masked=masked, coefficients={"Intercept": -1.0, "age": 0.6}
+    )
+
+
+@cache
 def hand_over() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         return mw.handover.write({"answer": reports()}, folder, title="A survey", format="csv")
@@ -147,13 +156,20 @@ RESULTS: dict[str, Callable[[], Any]] = {
         people(), ["sex", "region"], 0.5, ways=["whole"], sizes=[3], seed=1
     ),
     "RoundsPrivacy": lambda: mw.rounds.privacy(mw.rounds.rappor(4, f=0.5, p=0.5, q=0.75), rounds=10, values=1),
+    "RegressionPlan": lambda: regression_plan(),
+    "SimulatedRegression": lambda: regression_plan().simulate("age", 400, surveys=5),
+    "Recoded": lambda: mw.release.recode(people(), ["age", "region"], {"age": mw.release.intervals(10)}),
+    "RecodingSearch": lambda: mw.release.search_recoding(
+        people(), ["age", "sex"], {"age": [mw.release.intervals(10), mw.release.intervals(20)]}, k=2
+    ),
     "Question": lambda: mw.questionnaires.ask(D.warner(truth_prob=0.75), "Did you ever?", name="q1", device="cards"),
     "HandOver": hand_over,
 }
 # One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
-WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate", "GainLeakage"}
+WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch", "GainLeakage"}
+WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 
 
 @pytest.mark.parametrize("name", list(RESULTS))

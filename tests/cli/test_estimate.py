@@ -24,7 +24,7 @@ def test_estimate_json_has_stable_keys(run: Run, files: Path) -> None:
     found = run("estimate", "reports.parquet", "--json").json
     assert set(found) == {
         *("design", "privacy", "n", "missing", "randomness", "method", "gap", "level", "interval", "simultaneous"),
-        *("categories", "estimates", "standard_errors", "intervals", "noise"),
+        *("categories", "estimates", "standard_errors", "intervals", "noise", "vocabulary", "output"),
     }
     assert found["estimates"] == expected.proportions.tolist()
     assert found["standard_errors"] == expected.standard_errors.tolist()
@@ -45,7 +45,7 @@ def test_estimate_gives_the_chosen_interval(run: Run, files: Path, kind: Any) ->
     limits = expected.interval(0.9, kind, simultaneous=True)
     assert found["intervals"] == limits.tolist()
     text = run("estimate", "reports.parquet", *options).out.decode()
-    assert f"90 % simultaneous {kind} interval" in text
+    assert f"90 % interval ({kind.capitalize()}, for all together)" in text
     assert f"[{limits[0, 0]:8.4f}, {limits[0, 1]:8.4f}]" in text
     rows = list(csv.DictReader(io.StringIO(run("estimate", "reports.parquet", *options, "--csv", "-").out.decode())))
     assert [row["category"] for row in rows] == LABELS
@@ -131,7 +131,7 @@ def test_reports_from_a_seed_are_told_in_every_form(run: Run, files: Path) -> No
     mw.plan(LABELS, mw.LDP(2)).mask(LABELS * 500).write(files / "secure.parquet")
     for names in (["reports.parquet"], ["reports.parquet", "secure.parquet"]):
         assert "for simulation only" in run("estimate", *names).text
-        assert "this is a simulation" in run("estimate", *names, "--interval", "wald").text
+        assert "for simulation only" in run("estimate", *names, "--interval", "wald").text
         table = run("estimate", *names, "--csv", "-")
         assert b"simulation" not in table.out
         assert table.err.count("\n") == 1

@@ -35,7 +35,7 @@ def test_kept_columns_stand_beside_the_reports(run: Run, answers: Path) -> None:
     ran = run(
         "reports", "answers.csv", "-c", "q1", "-d", "die.json", "--keep", "region,weight", "-o", "out.parquet", "--json"
     )
-    assert ran.json["columns"] == {"q1": DIE.fingerprint}, ran.err
+    assert ran.json["columns"]["q1"]["design"]["fingerprint"] == DIE.fingerprint, ran.err
     assert mw.Reports.read("out.parquet", "q1").decode() == ["yes", "no", "no"]
     table = mw.microdata.read("out.parquet")
     assert table.names == ["region", "weight", "q1"]

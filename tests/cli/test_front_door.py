@@ -74,7 +74,7 @@ def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch:
 
     class Result:
         def to_dict(self) -> dict[str, Any]:
-            return {"seconds": 1.5}
+            return {"seconds": 1.5, "folder": "here", "files": {"demo.html": "a page"}}
 
     def short(folder: Path, echo: Callable[[str], None]) -> Result:
         echo(f"writing to {folder}")
@@ -82,7 +82,12 @@ def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch:
 
     monkeypatch.setattr(demo, "run", short)
     assert run("demo", "--folder", "here").out == b"writing to here\n"
-    assert run("demo", "--json").json == {"seconds": 1.5}
+    assert run("demo", "--json").json == {
+        "vocabulary": 1,
+        "seconds": 1.5,
+        "folder": "here",
+        "output": ["here/demo.html"],
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -51,6 +51,7 @@ def test_independence_is_the_library_s(run: Run, method: Any) -> None:
     ran = run("test", "independence", "smoker.parquet", "sick.arrow", "--method", method, "--json")
     expected = mw.independence_test(together(), method)
     assert ran.json == {
+        "vocabulary": 1,
         "question": "independence",
         "files": ["smoker.parquet", "sick.arrow"],
         "randomness": ["seeded"],
@@ -217,7 +218,7 @@ def test_profile_intervals(run: Run, simultaneous: bool) -> None:
     found = run("estimate", "sick.arrow", *options, "--json").json
     assert found["intervals"] == expected.tolist()
     assert (found["level"], found["interval"], found["simultaneous"]) == (0.9, "profile", simultaneous)
-    assert "profile interval" in run("estimate", "sick.arrow", *options).text
+    assert "90 % interval (Profile" in run("estimate", "sick.arrow", *options).text
 
 
 @pytest.mark.parametrize("method", ["likelihood", "one-step"])

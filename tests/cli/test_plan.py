@@ -97,7 +97,7 @@ def test_what_is_unbounded_is_null_in_json(run: Run) -> None:
 
 
 def test_designs_lists_the_registry(run: Run) -> None:
-    listed = run("designs", "--json").json
+    listed = run("designs", "--json").json["designs"]
     assert [entry["name"] for entry in listed] == list(mw.designs.DESIGNS)
     assert all(entry["summary"] and entry["references"] for entry in listed)
     assert all(name in run("designs").out.decode() for name in mw.designs.DESIGNS)

@@ -21,8 +21,8 @@ from tests.evidence.cases import Floats
 from tests.evidence.record import Cell, Result, Size, Table
 
 SEED = 8101
-SURVEYS: dict[Size, int] = {"reduced": 20, "full": 600}
-N = 3_000
+SURVEYS: dict[Size, int] = {"reduced": 20, "full": 200}
+N = 2_000
 LEVEL = 0.95
 PROMISED = (0.94, 0.96)
 # Over all comparisons of the topic.

@@ -30,14 +30,14 @@ from maskwell.cli.commands.reproduce import reproduce
 from maskwell.cli.commands.risk import risk
 from maskwell.cli.commands.serve import serve
 from maskwell.cli.commands.surveys.compliance import compliance
+from maskwell.cli.commands.surveys.handover import handover
+from maskwell.cli.commands.surveys.questionnaire import questionnaire
 from maskwell.cli.commands.surveys.reports import reports
 from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
-from maskwell.cli.surveys.handover import handover
-from maskwell.cli.surveys.questionnaire import questionnaire
 from maskwell.errors import MaskwellError, SimulationWarning
 
 # What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.

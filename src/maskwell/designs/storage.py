@@ -31,6 +31,8 @@ _MEMBERS = frozenset(
 )
 # What `maskwell plan --json` says of a design beside it; what it says of privacy is held against the integers.
 _FIGURES = frozenset(("k", "epsilon", "parity", "exact_parity", "added_variance", "worth", "reason", "precision"))
+# What every document of the command line says, which is not about the design.
+_OF_COMMANDS = frozenset(("vocabulary", "output"))
 # What the design beside a CSV file of reports says of that file.
 _OF_REPORTS = frozenset(("report_file", "randomness", "question", "reports", "digest"))
 _DECIMAL = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-][0-9]{1,3})?")
@@ -78,7 +80,7 @@ def from_document(document: object) -> Design:
     kind = KINDS.get(str(document.get("kind")))
     if kind is None:
         raise DesignError(f"design kind {_brief(document.get('kind'))} is unknown; known: {', '.join(KINDS)}.")
-    known = _MEMBERS | (_OF_REPORTS if "report_file" in document else _FIGURES)
+    known = _MEMBERS | (_OF_REPORTS if "report_file" in document else _FIGURES | _OF_COMMANDS)
     if not document.keys() <= known:
         raise DesignError("design JSON has a member that no design has, which nothing could hold against its integers.")
     try:

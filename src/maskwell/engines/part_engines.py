@@ -12,6 +12,7 @@ from typing import Any
 from maskwell.engines import arrow, duckdb, polars
 from maskwell.engines.contract import Masking
 from maskwell.errors import DataError
+from maskwell.extras import require
 from maskwell.reports.table_files import write_table
 from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.files import open_columns
@@ -36,6 +37,7 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     if task.engine == "arrow":
         batches = _one_ahead(_by_arrow(task, seen, show))
     else:
+        require(f"The engine {task.engine} needs", task.engine)
         batches = _by_engine(task)
     first = next(batches, None)
     if first is None:

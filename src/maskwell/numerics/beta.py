@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maskwell.extras import is_there
 from maskwell.numerics.normal import normal_cdf, normal_quantile
 from maskwell.numerics.saddle import binomial_chances
 
 Floats = NDArray[np.float64]
 
+_SCIPY = is_there("scipy")
+"""Whether SciPy is there, which finds quantiles in a hundredth of the time."""
 _TINY = 1e-300
 _ACCURATE = 1e-15
 _MOST_TURNS = 100
@@ -67,6 +70,10 @@ def beta_quantile(a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Any:
     0.066967008463
     """
     a, b, p = (np.asarray(value, float) for value in np.broadcast_arrays(a, b, p))
+    if _SCIPY:
+        from scipy.special import betaincinv
+
+        return betaincinv(a, b, p)
     low, high = np.zeros(p.shape), np.ones(p.shape)
     # The normal quantile on the scale of log odds, where the law is nearly symmetric.
     log_odds = np.log(a / b) + normal_quantile(p) * np.sqrt(1 / a + 1 / b)

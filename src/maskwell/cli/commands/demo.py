@@ -28,4 +28,5 @@ def demo(
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:
         found = result.to_dict()
-        emit_json({**found, "output": [str(Path(found["folder"]) / name) for name in found.pop("files").values()]})
+        written = [str(Path(found["folder"]) / name) for name in found.pop("files")]
+        emit_json({**found, "output": written})

@@ -33,7 +33,6 @@ from maskwell.cli.shared.output import (
 )
 from maskwell.cli.shared.pages import HtmlOption, check_page
 from maskwell.designs import Design
-from maskwell.designs.storage import about
 
 _MOST_FOUND = 10_000
 
@@ -182,8 +181,6 @@ def _figures(design: Design, n: int | None) -> dict[str, Any]:
 
     worth = design.worth
     figures: dict[str, Any] = {
-        "design": about(design),
-        "n": n,
         "k": design.k,
         "epsilon": design.epsilon,
         "parity": design.parity,

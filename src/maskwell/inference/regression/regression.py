@@ -55,6 +55,11 @@ class Regression(Result):
         return self.frame.n
 
     @property
+    def nobs(self) -> int:
+        """The same, by the name that statsmodels has for it."""
+        return self.n
+
+    @property
     def dropped(self) -> int:
         """The number of records that lacked a value."""
         return int((~self.frame.kept).sum())
@@ -124,6 +129,11 @@ class Regression(Result):
     def aic(self) -> float:
         """Akaike's criterion; compare models of the same reports."""
         return -2 * self.llf + 2 * len(self.solution.theta)
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, likewise."""
+        return -2 * self.llf + math.log(self.n) * len(self.solution.theta)
 
     @property
     def gradient(self) -> Vector:

@@ -1,1 +1,1 @@
-"""Commands on the reports of surveys: read from elsewhere, and asked whether people followed the design."""
+"""Commands around a survey: forms and cards, reports from elsewhere, compliance, and files for others."""

@@ -1,1 +1,0 @@
-"""Commands around a survey: what is handed to respondents before it, and to analysts after it."""
