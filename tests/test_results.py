@@ -133,6 +133,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         n=500,
     ),
     "Audit": lambda: mw.audit(DESIGN),
+    "GainLeakage": lambda: mw.audit(DESIGN).gain_leakage({HOSTILE: {HOSTILE: 2}, "other": {"b": 1, "c": 1}}),
     "EmpiricalAudit": lambda: mw.audit_sampler(DESIGN, n=20_000, seed=1),
     "Codebook": lambda: mw.codebook(DESIGN, HOSTILE),
     "Explanation": lambda: mw.explain(DESIGN),
@@ -167,7 +168,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 # One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
-WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch"}
+WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch", "GainLeakage"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from maskwell.auditing.breach_region import BreachRegion
 from maskwell.auditing.cautions import average_security_caution, cautions
+from maskwell.auditing.gain_leakage import GainLeakage, gain_leakage
 from maskwell.auditing.priors import read_prior
 from maskwell.auditing.summary import about, figures, summarize
 from maskwell.designs.base import Design, Method, Vector, require_design
@@ -196,6 +197,20 @@ class Audit(Result):
     def capacity(self) -> float:
         """The largest mutual information over all priors, in bits: the upper limit, which is the cautious one."""
         return self.capacity_bounds.upper
+
+    def gain_leakage(self, gain: Any) -> GainLeakage:
+        """What reports are worth to a reader who guesses for a gain, under the prior if there is one.
+
+        ``gain`` maps each guess to {category: gain}, where what is left out gains nothing, or is a matrix with one row
+        a guess and one column a category. Gains are not negative. Guessing the category for a gain of 1 if it is right
+        gives ``guess_probability``.
+
+        >>> from maskwell.designs import warner
+        >>> found = audit(warner(truth_prob=0.75)).gain_leakage({"accuse": {"yes": 1}, "pass by": {"no": 2}})
+        >>> found.best_guess, found.prior_vulnerability, found.posterior_vulnerability, found.bound
+        ('pass by', 1.0, 1.125, 1.5)
+        """
+        return gain_leakage(self.design, None if self.prior is None else np.array(self.prior), gain)
 
     def posterior(self, report: Any, prior: Any = None) -> Vector:
         """What a reader believes after a report, by category; a prior given here replaces the audit's own.
