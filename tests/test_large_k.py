@@ -219,7 +219,7 @@ def test_commands_on_a_list_from_a_file(
     assert len(document["estimates"]) == len(document["intervals"]) == len(document["places"]) == 2
     assert main(["estimate", "reports.parquet", "--simultaneous"]) == 0
     printed = capfd.readouterr().out
-    assert "69,800 smaller ones" in printed
+    assert "69,980 smaller ones" in printed
     assert len(printed) < 30_000
     assert main(["audit", "hosts.json", "--codebook", "hosts.md"]) == 0
     assert len(Path("hosts.md").read_text()) < 5000

@@ -177,7 +177,9 @@ def test_nothing_is_written_if_the_audit_fails(run: Run, folder: Path, monkeypat
     from maskwell.release.identification import rules
 
     monkeypatch.setattr(rules, "theta_for", lambda xi: Fraction(1, 4))
+    rules.rule_for.cache_clear()
     assert_refused(run("release", "persons.csv", *LIMIT, "-o", "out.csv"), "audit", "nothing was written")
+    rules.rule_for.cache_clear()
     assert not Path("out.csv").exists()
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import maskwell as mw
 from maskwell.designs import DESIGNS, Entry, ProductDesign, SubsetDesign
 from maskwell.sampling.samplers import SingleSampler
+from maskwell.tables.frames import columns_of_variables
 from tests.conformance import test_designs, test_parity_grid
 from tests.conformance.masking_helpers import planted
 
@@ -193,7 +194,7 @@ def test_two_variables_from_one_draw(pair: ProductDesign) -> None:
     """Each variable alone is drawn as it should be; caught by ``test_sampler_fits_matrix`` of the joint reports."""
 
     def shared(values: Any, source: Any, missing: Any, first: int) -> mw.Reports:
-        parts = zip(pair.parts, pair._read_columns(values), strict=True)
+        parts = zip(pair.parts, columns_of_variables(values, pair.names), strict=True)
         masked = [part._mask(column, source, missing, first) for part, column in parts]
         return mw.Reports(wrong, pair.join([reports.packed for reports in masked]), None, masked[0].randomness)
 

@@ -72,9 +72,13 @@ def _stated(parameters: dict[str, Any]) -> Iterator[Demand]:
     for name, demand in _STATES_PRIVACY.items():
         if name in parameters:
             try:
-                yield demand(parameters[name])
+                # Text would be another spelling of a number that is stored as one, or as a fraction.
+                stated = None if isinstance(parameters[name], str) else demand(parameters[name])
             except MaskwellError:
-                raise DesignError(f"the parameter {name} in design JSON states no privacy.") from None
+                stated = None
+            if stated is None:
+                raise DesignError(f"the parameter {name} in design JSON states no privacy.")
+            yield stated
 
 
 def _is_what_it_is_called(design: Design, entry: Entry) -> bool:
