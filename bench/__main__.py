@@ -15,7 +15,7 @@ from bench.frame import Bench, Row
 from bench.frame.page import write
 from bench.frame.results import PartResult, read
 
-PARTS = ("masking", "beside", "likelihood", "risk", "release", "engines")
+PARTS = ("masking", "beside", "likelihood", "regression", "risk", "release", "engines")
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
 
 
