@@ -31,7 +31,9 @@ def test_honest_designs_pass_and_are_true(kind: str) -> None:
 
 
 def test_every_kind_of_design_is_forged() -> None:
-    assert set(KINDS) == set(registry.KINDS)
+    """Of the package's own; another test adds one."""
+    own = {name for name, kind in registry.KINDS.items() if kind.__module__.startswith("maskwell.")}
+    assert set(KINDS) == own
 
 
 def test_the_forger_computes_the_fingerprint() -> None:
