@@ -35,7 +35,6 @@ def test_a_bottom_code_ends_where_an_interval_ends() -> None:
     ("make", "match"),
     [
         (lambda: mr.groups({"x": "abc"}), "list of those"),
-        (lambda: mr.groups(["a"]), "must map"),  # type: ignore[arg-type]
         (lambda: mr.hierarchy({"Oslo": "East"}), "list of its names"),
         (lambda: mr.recode(TABLE, "age", TENS, k=-1), "k must be a whole number"),
         (lambda: mr.recode(TABLE, "age", TENS, k=0), "k must be a whole number"),
