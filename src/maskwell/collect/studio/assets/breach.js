@@ -78,10 +78,15 @@ export class BreachPicture {
   }
 }
 
+/** A limit to the next tenth of a percent: rounded up, so that it is not promised too strongly. */
+function atMost(share) {
+  return Math.ceil(1000 * share - 1e-9) / 1000;
+}
+
 /** What the picture shows, in one sentence. */
 export function finding(parity) {
   if (parity === null) return "No change of belief is ruled out: a report can be proof.";
   const reached = upper(parity, EXAMPLE);
   if (reached > 0.9995) return `A report can turn a belief of ${percent(EXAMPLE, 0)} into near certainty.`;
-  return `No report lifts a belief of ${percent(EXAMPLE, 0)} above ${percent(reached, 1)}, whatever else is known.`;
+  return `No report lifts a belief of ${percent(EXAMPLE, 0)} above ${percent(atMost(reached), 1)}, whatever else is known.`;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -73,12 +72,10 @@ def _beside(row: dict[str, Any], text: str, x: Any, y: Any, **look: Any) -> Any:
 
 
 def count_axis(low: float, high: float) -> Any:
-    """An axis of numbers of people with a mark at each power of ten."""
+    """A logarithmic axis of numbers of people, with marks at round numbers."""
     from maskwell.views.charts.altair_extra import alt
 
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [10**power for power in powers if low <= 10**power <= high]
-    return alt.Axis(grid=True, format=",", values=values)
+    return alt.Axis(grid=True, format=",", values=Log(low, high, 1).ticks())
 
 
 def _title(design: Design, n: int | None, share: float) -> Any:
