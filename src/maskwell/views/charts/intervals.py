@@ -39,9 +39,8 @@ def interval_chart(
         y=_names([row["name"] for row in rows]),
         tooltip=["name:N", *(alt.Tooltip(f"{key}:Q", format=",.4~g") for key in ("value", "lower", "upper"))],
     )
-    x = alt.X("lower:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
-    if labels is not None:
-        x.axis.labelExpr = labels
+    ticks = alt.Axis(tickCount=6) if labels is None else alt.Axis(tickCount=6, labelExpr=labels)
+    x = alt.X("lower:Q", title=axis, scale=alt.Scale(zero=True), axis=ticks)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=style.OTHER, strokeDash=[3, 3])
     layers = [
         zero.encode(x="zero:Q"),

@@ -61,7 +61,7 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
         .properties(width=200, height=alt.Step(24))
         .facet(
             alt.Facet("given:N", sort=[text_of(label) for label in first.categories], title=None),
-            columns=min(3, len({row["given"] for row in panels.rows})),
+            columns=2 if len({row["given"] for row in panels.rows}) in (2, 4) else 3,
             spacing=28,
         )
     )

@@ -288,13 +288,13 @@ def target_chart(found: RiskTarget) -> Any:
 
 
 def _percent(chance: float) -> str:
-    return "< 0.1" if 0 < chance < 0.001 else f"{100 * chance:.3g}"
+    return "< 0.1" if 0 < chance < 0.001 else f"{100 * chance:#.3g}".rstrip(".")
 
 
 def _names(order: Sequence[Any], field: str, title: str | None = None) -> Any:
     from maskwell.views.charts.altair_extra import alt
 
-    axis = alt.Axis(labelFontSize=12, labelOverlap=False, labelLimit=180)
+    axis = alt.Axis(labelFontSize=12, labelOverlap=False)
     return alt.Y(f"{field}:N", sort=list(order), title=title, axis=axis)
 
 

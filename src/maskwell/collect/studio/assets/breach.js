@@ -37,7 +37,7 @@ export class BreachPicture {
   }
 
   paint(width) {
-    const left = 46;
+    const left = 60;
     const top = 8;
     const side = width - left - 22;
     const height = side + top + 40;
@@ -63,7 +63,7 @@ export class BreachPicture {
         draw("path", { class: "other", d: `M${x(EXAMPLE)} ${y(lower(this.parity, EXAMPLE))}V${y(reached)}` }),
         draw("circle", { class: "mark", cx: x(EXAMPLE), cy: y(reached), r: 5 }),
       );
-      if (reached < 0.8) parts.push(text(x(0.02), y(0.95), "never"), text(x(0.98), y(0.03), "never", { "text-anchor": "end" }));
+      if (reached < 0.8) parts.push(text(x(0.02), y(0.95), "ruled out"), text(x(0.98), y(0.03), "ruled out", { "text-anchor": "end" }));
     }
     parts.push(line([[x(0), y(0)], [x(1), y(1)]], { class: "axis" }));
     if (this.curves) {
@@ -73,7 +73,7 @@ export class BreachPicture {
       );
     }
     parts.push(text(left + side / 2, height - 4, "belief before the report", { "text-anchor": "middle" }));
-    parts.push(text(12, top + side / 2, "after it", { "text-anchor": "middle", transform: `rotate(-90 12 ${top + side / 2})` }));
+    parts.push(text(12, top + side / 2, "belief after it", { "text-anchor": "middle", transform: `rotate(-90 12 ${top + side / 2})` }));
     return picture(width, height, finding(this.parity), ...parts);
   }
 }

@@ -149,7 +149,7 @@ class PlanPage {
       make("th", { scope: "row" }, design.title, design.meets ? null : make("span", { class: "hint" }, " (another demand)")),
       number(design.half_width === null ? "–" : decimal(100 * design.half_width, 1)),
       number(design.needed === null ? "–" : count(design.needed)),
-      number(design.epsilon === null ? "∞" : limit(design.epsilon)),
+      number(design.epsilon === null ? "∞" : limit(design.epsilon, 3)),
       number(percent(design.guess, 0)),
       make("td", {}, design.reports),
     );

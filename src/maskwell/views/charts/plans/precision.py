@@ -50,7 +50,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, tooltip=tooltip)
     layers = [base.mark_line(strokeWidth=2.5)]
     # Names stand above the upper line and below the lower one, where nothing is in their way.
-    for row in (row for row in rows if row["n"] == counts[len(counts) // 4]):
+    for row in (row for row in rows if row["n"] == counts[3 * len(counts) // 4]):
         layers.append(_beside(row, row["question"], x, y).encode(color=colour))
     for row in (row for row in rows if row["n"] == n):
         layers.append(_beside(row, f"{n:,}: ± {number(100 * row['margin'], 2)} points", x, y, color=style.TRUTH))
