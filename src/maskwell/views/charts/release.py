@@ -124,7 +124,7 @@ def difference_chart(table: Compared) -> Any:
     colours = alt.Scale(domain=names, range=[style.OTHER, style.ESTIMATE, style.TRUTH])
     dots = base.transform_calculate(what=f"'{names[2]}'").mark_point(filled=True, size=45, opacity=1)
     layers = [
-        band("sampling", style.OTHER, names[0], 13, 0.3),
+        band("sampling", style.OTHER, names[0], 13, 0.45),
         band("release", style.ESTIMATE, names[1], 7, 0.55),
         dots.encode(x="difference:Q", color=alt.Color("what:N", scale=colours, title=None)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
@@ -163,7 +163,7 @@ def association_chart(comparison: Comparison) -> Any:
         )
 
     layers = [
-        base.mark_rule(color=style.TRUTH, strokeWidth=6, opacity=0.3).encode(
+        base.mark_rule(color=style.TRUTH, strokeWidth=6, opacity=0.5).encode(
             x=alt.X("low:Q", title="Cramér's V", scale=alt.Scale(zero=True)), x2="high:Q"
         ),
         points("before", names[0], filled=False, size=150, strokeWidth=2.5),
