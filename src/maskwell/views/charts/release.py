@@ -189,13 +189,9 @@ def cross_chart(table: Compared) -> Any:
     y = _names(list(table.levels[0]), "first", title=table.columns[0])
     axis = alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False, labelOverlap=False)
     x = alt.X("second:N", sort=list(table.levels[1]), title=table.columns[1], axis=axis)
-    # Clear in the middle, so that no difference is pale on paper and dark on a dark screen.
-    scale = alt.Scale(
-        domain=[-3, 0, 3],
-        range=[style.TRUTH, "rgba(134, 142, 150, 0.15)", style.ESTIMATE],
-        clamp=True,
-        interpolate="rgb",
-    )
+    # Clear in the middle, so that no difference is pale on paper and dark on a dark screen; each side in its own hue.
+    ends = [style.TRUTH, _clear(style.TRUTH), _clear(style.ESTIMATE), style.ESTIMATE]
+    scale = alt.Scale(domain=[-3, -1e-9, 1e-9, 3], range=ends, clamp=True, interpolate="rgb")
     rect = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_rect()
@@ -209,6 +205,12 @@ def cross_chart(table: Compared) -> Any:
     lines = ["Released minus true count of every cell, in standard errors of sampling (1 record where that is less)."]
     title = " × ".join(table.columns)
     return _finished([rect], title, lines, alt.Step(26), alt.Step(20))
+
+
+def _clear(colour: str) -> str:
+    """A colour that hardly shows."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.06)"
 
 
 def released_chart(table: PublicTable) -> Any:
