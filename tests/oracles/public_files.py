@@ -51,8 +51,11 @@ def masked(
     released = staying_columns(table[keys], [])
     sets = next(key.codes for key in released if key.name == within)
     attack = attack_file(released, staying_columns(source, keys), stayed, sets)
+    age = next(key for key in keys if key.lower() in ("age", "agep"))
+    years = [each[age].astype(float).to_numpy() for each in (true, table)]
     return {
-        "changed": float(1 - stayed.mean()), "right matches before": counted.correct_before,
+        "change of age": float(np.abs(years[1] - years[0])[~stayed].mean()), "changed": float(1 - stayed.mean()),
+        "right matches before": counted.correct_before,
         "right matches": counted.correct_after, "uniques kept": counted.uniques_kept,
         "uniques": counted.before.sample_uniques, "surest": [part.share_right for part in attack.surest],
         "V": associations(source, table, true, keys, within) / associations(source, true, true, keys, within),
@@ -84,7 +87,8 @@ def main(file: str, folder: str, keys: list[str], within: str, population: float
         return pd.read_csv(Path(folder) / f"{name}.csv", dtype=str, keep_default_na=False, **options)
 
     return {
-        "records": len(whole), "keys": keys, "within": within, "versions": read("versions").iloc[0].to_dict(),
+        "population": population, "records": len(whole), "keys": keys,
+        "within": within, "versions": read("versions").iloc[0].to_dict(),
         "as it is": figures(measure.of("as it is", {})),
         "local suppression": suppressed(measure, read("suppressed", na_values=[""]), keys),
         "pram": masked(source, true, read("pram"), keys, within),
