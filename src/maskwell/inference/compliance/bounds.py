@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.storage import about
 from maskwell.errors import EstimationError
 from maskwell.exact import given_fraction
 from maskwell.inference.compliance.groups import Groups, read_groups
@@ -94,7 +95,9 @@ class ComplianceBounds(Result):
     def to_dict(self) -> dict[str, Any]:
         """The bounds as plain values."""
         return {
-            "n": list(self.groups.sizes),
+            "n": sum(self.groups.sizes),
+            "group_sizes": list(self.groups.sizes),
+            "designs": [about(design) for design in self.groups.classes.designs],
             "behaviours": list(self.groups.classes.behaviours),
             "categories": jsonable(self.categories),
             "among": self.among,
@@ -102,7 +105,7 @@ class ComplianceBounds(Result):
             "shares": jsonable(self.shares),
             "lower": jsonable(self.lower),
             "upper": jsonable(self.upper),
-            "limits": jsonable(self.limits),
+            "intervals": jsonable(self.limits),
             "plausible": [bool(fits) for fits in self.plausible],
         }
 
