@@ -127,6 +127,15 @@ def test_what_an_answer_proves_is_said() -> None:
     assert "mindestens 30 von 100" in told
 
 
+def test_german_writes_a_comma_before_decimals() -> None:
+    question = QUESTIONS["warner_spinner"]
+    told = {language: [*interviewing(question, language), *identity(question, language)] for language in ("en", "de")}
+    assert "2.334 for one report, 5.445 for two" in " ".join(told["en"])
+    assert "2,334 bei einem Bericht und 5,445 bei zweien" in " ".join(told["de"])
+    assert "0,8473" in " ".join(told["de"])
+    assert not re.search(r"\d\.\d", " ".join(told["de"]))
+
+
 def test_all_languages_have_the_same_texts_and_gaps() -> None:
     gaps = re.compile(r"\{\w+\}")
     english = known()["en"]
@@ -287,6 +296,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "open answers": ({"design": D.direct(2)}, "is no procedure"),
     "unknown device": ({"device": "coin"}, "device must be spinner or cards"),
     "name": ({"name": "two words"}, "name must be letters"),
+    "a number for a name": ({"name": 5}, "name must be letters"),
+    "a number for a question": ({"text": 5}, "text must be a question, or one for each language"),
+    "labels in a language that is not asked": ({"labels": {"fr": {"yes": "oui"}}}, "given in 'fr', but text is not"),
+    "texts in a language that is not asked": ({"texts": {"fr": {}}}, "given in 'fr', but text is not"),
     "empty": ({"text": " "}, "text is empty in the language 'en'"),
     "no language": ({"text": {}}, "in one language at least"),
     "a reference": ({"text": "Did ${other} …?"}, "would put another answer in its place"),
@@ -388,7 +401,7 @@ def test_scripts_keep_what_they_need() -> None:
 def test_a_question_shows_itself(question: Question) -> None:
     told = json.loads(json.dumps(question.to_dict()))
     assert told["name"] == question.name
-    assert told["design"] == question.design.fingerprint
+    assert told["design"]["fingerprint"] == question.design.fingerprint
     assert "ε" in question.summary()
     assert question.procedure.name in repr(question) or question.design.title in repr(question)
 

@@ -126,7 +126,8 @@ def _weights(keys: Sequence[str], importance: Mapping[str, float]) -> Floats:
     unknown = [name for name in importance if name not in keys]
     if unknown:
         raise DataError(f"importance names {unknown[0]!r}, which is no key.", parameter="importance")
-    weights: Floats = np.array([float(importance.get(key, 1.0)) for key in keys])
+    weights = np.array([float(importance.get(key, 1.0)) for key in keys])
     if not ((weights > 0) & np.isfinite(weights)).all():
         raise DataError("importance must be a positive number for every key.", parameter="importance")
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares

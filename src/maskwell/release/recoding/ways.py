@@ -313,7 +313,7 @@ def groups(merged: Mapping[str, Sequence[Any]]) -> Recode:
     >>> groups({"once married": ["widowed", "divorced"]}).values(["single", "widowed"], "marital")
     ['single', 'once married']
     """
-    if not isinstance(merged, Mapping) or any(isinstance(members, str) for members in merged.values()):
+    if any(isinstance(members, str) for members in merged.values()):
         raise DataError("groups must map each new category to a list of those that it merges.", parameter="groups")
     pairs = [(old, new) for new, members in merged.items() for old in members]
     if not pairs or len({spelled(old) for old, _ in pairs}) < len(pairs):
