@@ -121,19 +121,22 @@ def fieller(above: float, below: float, variances: tuple[float, float, float], t
 
 def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     """Scores as one number per category."""
+    return score_vector(design.categories, scores, "category of the design")
+
+
+def score_vector(labels: Sequence[Any], scores: ContrastScores, called: str) -> Vector:
+    """Scores as one number per label; in a mapping labels that are left out have 0."""
     if isinstance(scores, Mapping):
-        if unknown := [label for label in scores if label not in design.categories]:
-            raise EstimationError(
-                f"scores name {unknown[0]!r}, which is not a category of the design.", parameter="scores"
-            )
-        scores = [scores.get(category, 0.0) for category in design.categories]
+        if unknown := [label for label in scores if label not in labels]:
+            raise EstimationError(f"scores name {unknown[0]!r}, which is not a {called}.", parameter="scores")
+        scores = [scores.get(label, 0.0) for label in labels]
     try:
         vector = np.asarray(scores, float)
     except (TypeError, ValueError):
         vector = np.zeros(0)
-    if vector.shape != (design.k,) or not np.isfinite(vector).all():
+    if vector.shape != (len(labels),) or not np.isfinite(vector).all():
         raise EstimationError(
-            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
+            f"scores must be {len(labels)} finite numbers, one for each {called}, or a mapping from label to score.",
             parameter="scores",
         )
     return vector

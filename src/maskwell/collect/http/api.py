@@ -122,9 +122,7 @@ def routes(service: Service, tallies: Tallies, submitting: Submitting) -> APIRou
         await run_in_threadpool(service.close, published)
         return json_answer({"id": published.id, "state": service.state(published)})
 
-    @router.get(
-        "/surveys/{survey}/estimates", summary="Estimates of all questions", **described(OWNER, errors=_TOO_FEW)
-    )
+    @router.get("/surveys/{survey}/estimates", summary="Estimates of all questions", **_ESTIMATES)
     async def estimates(survey: SurveyId, request: Request) -> Response:
         """Owner. For each question what `maskwell estimate --json` prints, from whole batches of submissions."""
         published = await owned(service, survey, request)
