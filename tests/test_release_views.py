@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from maskwell import release as mr
 from maskwell.errors import DataError
 from maskwell.release import PramRelease, Release, limit_identification, pram
 from maskwell.release.evaluation.public_view import public_view, rounded_up
@@ -328,3 +330,16 @@ def test_users_are_not_told_how_an_attack_would_fare(release: Release) -> None:
     assert "surest" not in page
     figures = {f"{one.share_right:.2f}" for one in release.attack().surest}
     assert not figures & numbers_in(page)
+
+
+def test_users_are_told_what_was_made_coarser(tmp_path: Path) -> None:
+    areas = tmp_path / "secret-name.csv"
+    areas.write_text("".join(f"a{i},{'north' if i < 3 else 'south'}\n" for i in range(6)))
+    table = {"age": list(range(20, 80)) * 3, "area": [f"a{i % 6}" for i in range(180)], "x": list(range(180))}
+    recoding = {"age": mr.intervals(5, top=75), "area": mr.hierarchy(areas)}
+    recipe = mr.recode(table, ["age", "area"], recoding, suppress=2).recipe
+    made = mr.limit_identification(table, ["age", "area"], 0.1, recoding=recipe, merge="merge", seed=1)
+    page = external_page(made)
+    assert "made coarser first: intervals of 5, top 75; a few rare values were set missing" in page
+    assert "made coarser first: categories were merged" in page
+    assert "secret-name" not in page

@@ -93,3 +93,25 @@ def test_a_release_recodes_moves_and_repeats(run: Run, folder: Path, suffix: str
 )
 def test_what_cannot_be_done_is_refused_in_a_line(run: Run, folder: Path, given: tuple[str, ...], about: str) -> None:
     assert_refused(run(*given), about)
+
+
+def test_a_labelled_file_takes_codes_where_it_takes_labels(run: Run, tmp_path: Path) -> None:
+    persons = people(700)
+    marital = pd.Categorical(persons["work"]).rename_categories(str)
+    persons = persons[["sex", "age", "income"]].assign(work=marital)
+    persons.to_stata(tmp_path / "p.dta", write_index=False)
+    codes = {label: code for code, label in read(tmp_path / "p.dta").variable("work").value_labels.items()}
+    first, second = list(codes)[:2]
+    (tmp_path / "codes.csv").write_text("".join(f"{code:g},{'x' if code < 2 else 'y'}\n" for code in codes.values()))
+    (tmp_path / "labels.csv").write_text("".join(f"{label},{'x' if codes[label] < 2 else 'y'}\n" for label in codes))
+    for by_code, by_label in (
+        ("work=file:codes.csv", "work=file:labels.csv"),
+        (f"work=merge:both={codes[first]:g},{codes[second]:g}", f"work=merge:both={first},{second}"),
+    ):
+        for how, name in ((by_code, "c.dta"), (by_label, "l.dta")):
+            ran = run("recode", "p.dta", "--keys", "sex,age,work", "--recode", how, "-o", name)
+            assert ran.code == 0, ran
+        assert read(tmp_path / "c.dta").table.equals(read(tmp_path / "l.dta").table)
+    groups = [f"work={'|'.join(names)}" for names in ((f"{codes[first]:g}", f"{codes[second]:g}"), (first, second))]
+    asked = ("--keys", "sex,age,income", "--xi", 0.5, "--dry-run", "--json", "--seed", 1)
+    assert len({run("release", "p.dta", *asked, "--within", how).json["fingerprint"] for how in groups}) == 1

@@ -74,7 +74,9 @@ def read_design(text: str | bytes) -> Design:
 def from_document(document: object) -> Design:
     """The design of a document, if it is whole, unchanged, and true in all that it claims."""
     if not isinstance(document, dict) or document.get("maskwell") != "design":
-        raise DesignError('design JSON must be an object with "maskwell": "design"; this is another kind of file.')
+        plan = isinstance(document, dict) and document.get("maskwell") == "release plan"
+        what = "the plan of a release, whose audit is in its internal report" if plan else "another kind of file"
+        raise DesignError(f'design JSON must be an object with "maskwell": "design"; this is {what}.')
     version = document.get("version")
     if type(version) is not int or version != FORMAT:
         raise DesignError(f"design format {_brief(version)} is not supported; this version reads {FORMAT}.")

@@ -154,28 +154,28 @@ class Microdata:
         # Whoever changed the values may have dropped what the schema says besides them.
         return dataclasses.replace(self, table=pa.table(columns, schema=self.table.schema), variables=variables)
 
-    def with_columns(self, columns: Mapping[str, Any]) -> Microdata:
-        """The same file with some columns of other values, of which the file knows no codes, labels or formats.
+    def with_columns(self, columns: Mapping[str, Any], orders: Mapping[str, Sequence[Any]] | None = None) -> Microdata:
+        """The same file with some columns of other values, of which the file knows no formats.
 
-        Of an SPSS or Stata file, texts become labels of the codes 1, 2 and so on.
+        In an SPSS or Stata file a text that was a label before keeps its code. Other texts become labels of new codes,
+        in the order of ``orders`` where it names the column, else in that of the alphabet.
         """
         import pyarrow as pa
 
         table, variables = self.table, dict(self.variables)
         for name, values in columns.items():
-            known = Variable(label=self.variable(name).label)
+            old = self.variable(name)
+            known = Variable(label=old.label)
             if self.kind == "csv":
                 values, spelled = _spelled(values)
                 known = dataclasses.replace(known, codes=spelled)
             elif self.kind != "arrow" and pa.types.is_string(values.type):
-                values = values.dictionary_encode()
-                entries = values.dictionary.take(pa.compute.array_sort_indices(values.dictionary))
-                values = pa.DictionaryArray.from_arrays(
-                    pa.compute.index_in(values.cast(entries.type), value_set=entries), entries
-                )
-                codes = pa.array([float(code) for code in range(1, len(entries) + 1)])
-                labels = dict(zip(codes.to_pylist(), entries.to_pylist(), strict=True))
-                known = dataclasses.replace(known, codes=codes, value_labels=labels)
+                labels = _coded(values.unique().drop_null().to_pylist(), old, (orders or {}).get(name, ()))
+                entries = pa.array([*labels.values()], pa.string())
+                values = pa.DictionaryArray.from_arrays(pa.compute.index_in(values, value_set=entries), entries)
+                measure = "nominal" if old.measure == "nominal" else "ordinal" if old.measure else None
+                codes = pa.array([*labels], pa.float64())
+                known = dataclasses.replace(known, codes=codes, value_labels=labels, measure=measure)
             variables[name] = known
             table = table.set_column(self.names.index(name), name, values)
         return dataclasses.replace(self, table=table, variables=variables)
@@ -222,6 +222,19 @@ class Microdata:
 
     def __repr__(self) -> str:
         return f"<microdata of {self.table.num_rows} rows and {len(self.names)} columns, {self.kind}>"
+
+
+def _coded(texts: Sequence[str], old: Variable, order: Sequence[Any]) -> dict[float, str]:
+    """A code for each text, in rising order; no code that meant something else is used again."""
+    before = {label: code for code, label in old.value_labels.items() if isinstance(code, (int, float))}
+    kept = {before[text]: text for text in texts if text in before}
+    place = {text: i for i, text in enumerate(order)}
+    new = sorted((text for text in texts if text not in before), key=lambda text: (place.get(text, len(place)), text))
+    whole = not kept and all(text.isascii() and text.isdigit() and text == str(int(text)) for text in new)
+    first = int(max(old.value_labels)) + 1 if kept else 1
+    codes = [int(text) for text in new] if whole else range(first, first + len(new))
+    found = {float(code): text for code, text in kept.items()} | dict(zip(map(float, codes), new, strict=True))
+    return dict(sorted(found.items()))
 
 
 def _spelled(values: Any) -> tuple[Any, Any]:

@@ -59,14 +59,25 @@ class AddedVariance(Result):
             return np.where(self.variance > 0, self.variance / sampling, 0.0)
 
     @property
+    def largest_ratio(self) -> float:
+        """The largest ratio among the cells that somebody is in; others have no sampling variance to compare with."""
+        return float(self.ratio[self.sampling_variance > 0].max(initial=0.0))
+
+    @property
     def warnings(self) -> list[str]:
         """Where analyses that ignore the release would be wrong."""
         found = []
-        large, size = self.ratio > NOT_SMALL, len(self.counts)
+        large, size = (self.ratio > NOT_SMALL) & (self.sampling_variance > 0), len(self.counts)
         if large.any():
             found.append(
                 f"the added variance exceeds {NOT_SMALL:.0%} of the sampling variance in {int(large.sum())} of {size} "
-                f"cells (at most {float(self.ratio.max()):.2g} times it): add it to the standard errors."
+                f"cells (at most {self.largest_ratio:.2g} times it): add it to the standard errors."
+            )
+        new = (self.counts == 0) & (self.expected > 0)
+        if new.any():
+            found.append(
+                f"{int(new.sum())} of {size} cells, in which nobody is, may show records: "
+                f"{float(self.expected[new].sum()):.3g} in all are to be expected."
             )
         spread = np.sqrt(self.variance + np.maximum(self.sampling_variance, 0))
         biased = np.abs(self.bias) > np.maximum(NOT_SMALL * spread, 1e-6)
@@ -81,7 +92,7 @@ class AddedVariance(Result):
         return f"variance that the release adds to {len(self.counts):,} counts by {', '.join(self.columns)}"
 
     def _figures(self) -> dict[str, Any]:
-        return {"records": self.n, "largest ratio to sampling variance": float(self.ratio.max(initial=0.0))}
+        return {"records": self.n, "largest ratio to sampling variance": self.largest_ratio}
 
     def _columns(self) -> dict[str, Any]:
         levels = {name: [cell[i] for cell in self.labels] for i, name in enumerate(self.columns)}
@@ -92,10 +103,8 @@ class AddedVariance(Result):
         return self.warnings
 
     def __repr__(self) -> str:
-        largest = float(self.ratio.max()) if len(self.counts) else 0.0
-        return (
-            f"<added variance of {len(self.counts)} counts by {', '.join(self.columns)}: ratio at most {largest:.3g}>"
-        )
+        by = ", ".join(self.columns)
+        return f"<added variance of {len(self.counts)} counts by {by}: ratio at most {self.largest_ratio:.3g}>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,11 +34,16 @@ def recode(
         list[str] | None,
         typer.Option(
             "--ladder",
-            help="Search: the levels of a key from mild to coarse, age=width:2,5,10|any or area=file:areas.csv. "
+            help="Search: the levels of a key from mild to coarse, age=width:5,10,20|any or area=file:areas.csv. "
             "Repeatable.",
         ),
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", help="Search for so many records of every combination.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k", help="With --ladder, search for so many records of every combination; without, what to count below."
+        ),
+    ] = None,
     xi: Annotated[
         str | None, typer.Option("--xi", help="Search for keys by which maskwell release can hold this limit.")
     ] = None,
@@ -74,7 +79,7 @@ def recode(
     Examples:
       maskwell recode persons.csv --keys sex,age,area --recode age=width:5 --top age=90 --suppress-below 3
       maskwell recode persons.csv --keys sex,age,area --recode area=file:areas.csv:2 -o coarser.csv
-      maskwell recode persons.csv --keys sex,age,area --ladder 'age=width:2,5,10|any' --ladder area=file:areas.csv \\
+      maskwell recode persons.csv --keys sex,age,area --ladder 'age=width:5,10,20|any' --ladder area=file:areas.csv \\
         --xi 0.1 --suppress-most 0.01 --recipe recipe.json
       maskwell release persons.csv --keys sex,age,area --xi 0.1 --recipe recipe.json --dry-run
     """

@@ -10,7 +10,7 @@ from maskwell.microdata.labelled.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
 from maskwell.release import Release
 from maskwell.release.attack.disclosures import combinations_nobody_had
-from maskwell.release.attack.intruders import limit_in_words
+from maskwell.release.attack.intruders import risk_lines
 
 _MOST_COMPARED = 300_000
 """Up to this many records all pairs of columns are compared for the terminal; that takes seconds for a million."""
@@ -62,7 +62,7 @@ def as_json(
         **figures,
         "compared_blocks": outcome.compared.to_dict() if outcome.compared else None,
         "added_variance": [
-            {"columns": list(each.columns), "largest_ratio": float(each.ratio.max()), "warnings": each.warnings}
+            {"columns": list(each.columns), "largest_ratio": each.largest_ratio, "warnings": each.warnings}
             for each in added
         ],
         **found.disclosures.to_dict(),
@@ -128,11 +128,11 @@ def _planned(release: Release) -> list[str]:
     setup = release.setup
     sensitive, what = len(setup.blocks.cells), "groups" if setup.request.together else "records"
     return [
-        *release.recoding_lines(),
         f"Plan for {setup.n:,} records over the keys {', '.join(setup.request.keys)}",
+        *release.recoding_lines(),
         f"  sensitive: {sensitive:,} of {len(setup.cells):,} occupied cells, in {len(setup.blocks):,} blocks",
         f"  would move about {setup.expected_moves:,.0f} {what}",
-        f"  risk:      {limit_in_words(release, rehearsed=True)}",
+        *risk_lines(release, rehearsed=True),
     ]
 
 
@@ -148,5 +148,5 @@ def _added(outcome: Outcome, tables: Sequence[Any]) -> Iterator[str]:
     yield "added variance beside that of sampling:"
     for of in _tables(outcome, tables):
         found = outcome.release.added_variance(of)
-        yield f"  {', '.join(found.columns)}: at most {float(found.ratio.max()):.3g} times"
+        yield f"  {', '.join(found.columns)}: at most {found.largest_ratio:.3g} times"
         yield from (f"    {warning}" for warning in found.warnings)

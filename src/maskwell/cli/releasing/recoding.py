@@ -77,7 +77,7 @@ def share_from(text: str | None, default: float) -> float:
 
 
 def ladders_from(texts: Sequence[str] | None) -> dict[str, Any]:
-    """Levels of each key, from mild to coarse: ``age=width:2,5,10|any`` or ``region=file:regions.csv``."""
+    """Levels of each key, from mild to coarse: ``age=width:5,10,20|any`` or ``region=file:regions.csv``."""
     from maskwell.release import intervals, read_hierarchy, rounded
 
     found: dict[str, Any] = {}

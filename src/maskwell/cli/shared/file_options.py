@@ -94,9 +94,11 @@ def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tupl
 
 
 def _labels(table: EncodedTable, name: str) -> dict[str, Any]:
-    """The categories of a column by how one writes them."""
+    """The categories of a column by how one writes them: a label, or the code that a file has for it."""
     labels = table.coded(name).labels
-    written = {f"{label:g}": label for label in labels if _is_number(label)}
+    codes = {f"{code:g}": label for code, label in table.native.variable(name).value_labels.items() if _is_number(code)}
+    written = {code: label for code, label in codes.items() if label in set(labels)}
+    written |= {f"{label:g}": label for label in labels if _is_number(label)}
     return written | {_MISSING if label is None else str(label): label for label in labels}
 
 

@@ -6,6 +6,7 @@ A limit is about one intruder. The others are measured on the release itself, by
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from maskwell.results.result import Result
 from maskwell.tables.codes import Ints
 
 _MOST_MOVING_PAIRS = 12
+_WIDTH = 96
 
 if TYPE_CHECKING:
     from maskwell.release.identification.release import Release
@@ -150,6 +152,12 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
         f"match is right with chance {audit.risk_in_digits(4)} at most, {in_digits(audit.before, 4)} before "
         f"({audit.all_counts} by the counts of a whole block); {release.attack().sentence()}"
     )
+
+
+def risk_lines(release: Release, *, rehearsed: bool = False) -> list[str]:
+    """The same in lines of a summary, none so long that a page or a terminal would cut it off."""
+    words = f"risk:      {limit_in_words(release, rehearsed=rehearsed)}"
+    return wrap(words, _WIDTH, initial_indent="  ", subsequent_indent=" " * 13, break_on_hyphens=False)
 
 
 def _of_units(release: Release) -> list[Staying]:

@@ -154,10 +154,11 @@ class Attack(Result):
             return "the released file shows no combination of keys once, so there is no single record to be sure of"
         rights = " / ".join(f"{one.share_right:.2f}" for one in self.surest)
         shares = " / ".join(f"{100 * one.share:g}" for one in self.surest)
+        cells = ", ".join(f"{one.cells:,}" for one in self.surest[:-1]) + f" and {self.surest[-1].cells:,}"
         behind = ", ".join(column.name for column in self.columns[:3] if column.told_apart > column.by_chance)
         return (
             f"one with the released file alone is right in {rights} of the surest {shares} % of the "
-            f"{self.shown_once:,} cells shown once ({self.base_rate:.2f} by a blind guess)"
+            f"{self.shown_once:,} cells shown once, that is of {cells} ({self.base_rate:.2f} by a blind guess)"
             f"{f', mostly by {behind}' if behind else ''}"
         )
 

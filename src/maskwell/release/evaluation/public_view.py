@@ -31,6 +31,8 @@ from maskwell.release.identification.release import Release
 from maskwell.release.partition import partition, read_spec, text_of
 from maskwell.release.pram.release import PramRelease
 from maskwell.release.pram.step import Step
+from maskwell.release.recoding.recipe import Recipe
+from maskwell.release.recoding.ways import Named
 from maskwell.tables.codes import Floats, Ints
 from maskwell.tables.encoded import EncodedTable
 from maskwell.tables.frames import column_names
@@ -123,6 +125,8 @@ class PublicView:
     """Whether the limit is proven for those who use the counts of all combinations too; the figure itself would tell
     how many cells a block has."""
     matrices: tuple[PublicMatrix, ...] = ()
+    recoded: tuple[tuple[str, str], ...] = ()
+    """Columns that are coarser than they were, with how: what the values of the file show anyway."""
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -180,7 +184,20 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         tuple(table(named) for named in (*moving, *_further(of, moving))),
         float(request.xi) if publish_limit else None,
         publish_limit and release.audit.holds_for_all_counts,
+        recoded=_recoded(request.recoding),
     )
+
+
+def _recoded(recipe: Recipe) -> tuple[tuple[str, str], ...]:
+    """In words; the names of files and the number below which values were set missing are the custodian's."""
+    ways = {
+        name: "categories were merged" if isinstance(recode.way, Named) else str(recode)
+        for name, recode in recipe.columns.items()
+    }
+    if recipe.suppression is not None:
+        for name in recipe.keys:
+            ways[name] = "; ".join([*([ways[name]] if name in ways else []), "a few rare values were set missing"])
+    return tuple(ways.items())
 
 
 def _kind(columns: Sequence[str], moving: Sequence[str], unbiased: set[str], *, by_record: bool) -> Kind:

@@ -140,7 +140,7 @@ class Release(BaseRelease):
 
     def summary(self) -> str:
         """The release in plain text."""
-        from maskwell.release.attack.intruders import limit_in_words
+        from maskwell.release.attack.intruders import risk_lines
 
         sizes = self.setup.blocks.sizes
         blocks = f"{len(sizes)} blocks of {sizes.min()} to {sizes.max()} cells" if len(sizes) else "no block"
@@ -155,7 +155,7 @@ class Release(BaseRelease):
                 *self.recoding_lines(),
                 f"  sensitive: {len(self.setup.blocks.cells)} of {len(self.setup.cells)} occupied cells, in {blocks}",
                 f"  changed:   {self.changed_records} records ({self.changed:.2%}); by key: {by_key}",
-                f"  risk:      {limit_in_words(self)}",
+                *risk_lines(self),
                 *(beware if unprotected else []),
             ]
         )

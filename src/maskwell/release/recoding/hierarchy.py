@@ -17,7 +17,7 @@ from typing import Any
 
 from maskwell.errors import DataError
 from maskwell.input_files import read_whole
-from maskwell.release.recoding.ways import Named, Recode
+from maskwell.release.recoding.ways import Named, Recode, spelled
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def read_hierarchy(source: str | os.PathLike[str] | Mapping[Any, Sequence[Any]],
         name = "the hierarchy"
         if any(isinstance(names, str) for names in source.values()):
             raise DataError('a hierarchy maps each value to a list of its names: {"Oslo": ["East", "Norway"]}.')
-        lines = [(str(value), *map(str, names)) for value, names in source.items()]
+        lines = [(spelled(value), *map(spelled, names)) for value, names in source.items()]
     else:
         name = Path(source).name
         lines = [line for line in _cells(Path(source), delimiter) if any(line)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from maskwell.errors import DataError
 from maskwell.release.recoding.suppression import Suppression, suppressed
-from maskwell.release.recoding.ways import Recode, read_recoding
+from maskwell.release.recoding.ways import Named, Recode, read_recoding, spelled
 from maskwell.tables.codes import Coded
 from maskwell.tables.encoded import EncodedTable, encoded
 
@@ -80,7 +81,8 @@ def apply(recipe: Recipe, table: Any) -> Applied:
     source = encoded(table)
     source.arrays(list(recipe.changing))  # an error if one is not there
     n = len(source.array(source.names[0])) if source.names else 0
-    columns = {name: recoded_column(source.coded(name), recode) for name, recode in recipe.columns.items()}
+    ways = {name: by_label(recode, name, source) for name, recode in recipe.columns.items()}
+    columns = {name: recoded_column(source.coded(name), recode) for name, recode in ways.items()}
     gone = np.zeros((n, 0), bool)
     if recipe.suppression is not None:
         keys = [columns.get(name) or source.coded(name) for name in recipe.keys]
@@ -90,7 +92,36 @@ def apply(recipe: Recipe, table: Any) -> Applied:
                 columns[key.name] = without_values(key, gone[:, i])
     if not columns:
         return Applied(source, source, gone)
-    return Applied(source, encoded(with_columns(source.native, columns)), gone)
+    orders = {name: _in_order(source, name, recode) for name, recode in ways.items()}
+    return Applied(source, encoded(with_columns(source.native, columns, orders)), gone)
+
+
+def by_label(recode: Recode, name: str, table: EncodedTable) -> Recode:
+    """A recoding by a list that names the codes of an SPSS or Stata file, as one that names its labels.
+
+    The labels are the values of such a column. A code is looked up only where no label is spelled like it.
+    """
+    from maskwell.microdata import Microdata
+
+    native, way = table.native, recode.way
+    if not isinstance(way, Named) or not isinstance(native, Microdata) or native.kind not in ("spss", "stata"):
+        return recode
+    labels = native.variable(name).value_labels
+    texts = set(labels.values())
+    codes = {spelled(code): label for code, label in labels.items()}
+    pairs = [(old if old in texts else codes.get(spelled(old), old), new) for old, new in way.pairs]
+    return dataclasses.replace(recode, way=dataclasses.replace(way, pairs=tuple(pairs)))
+
+
+def _in_order(table: EncodedTable, name: str, recode: Recode) -> list[Any]:
+    """The new values in the order of the old ones: that of numbers, or of the codes of labels."""
+    import pyarrow as pa
+
+    old = list(table.coded(name).labels)
+    array = table.array(name)
+    if pa.types.is_dictionary(array.type) and not all(isinstance(label, (int, float, type(None))) for label in old):
+        old = [label for label in array.dictionary.to_pylist() if label in set(old)]
+    return list(dict.fromkeys(value for value in recode.values(old, name) if value is not None))
 
 
 def recoded_column(column: Coded, recode: Recode) -> Coded:
@@ -120,13 +151,13 @@ def without_values(column: Coded, gone: NDArray[np.bool_]) -> Coded:
     return Coded(column.name, place[codes], (*labels, None) if missing else labels, missing)
 
 
-def with_columns(native: Any, columns: Mapping[str, Coded]) -> Any:
-    """The table with these columns in place of its own."""
+def with_columns(native: Any, columns: Mapping[str, Coded], orders: Mapping[str, Sequence[Any]]) -> Any:
+    """The table with these columns in place of its own; a file that gives labels codes does so in their order."""
     from maskwell.microdata import Microdata
 
     arrays = {name: _array(column) for name, column in columns.items()}
     if isinstance(native, Microdata):
-        return native.with_columns(arrays)
+        return native.with_columns(arrays, orders)
     if isinstance(native, Mapping):
         return {name: _like(own, arrays[name]) if name in arrays else own for name, own in native.items()}
     import narwhals as nw

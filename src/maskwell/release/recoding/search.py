@@ -21,14 +21,16 @@ from typing import Any
 
 from maskwell.errors import DataError
 from maskwell.release.identification.request import read_request
+from maskwell.release.recoding.hierarchy import Hierarchy
 from maskwell.release.recoding.lattice import Ladder, Lattice, Node
-from maskwell.release.recoding.recipe import Recipe
+from maskwell.release.recoding.recipe import Recipe, by_label
 from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out, check_population
 from maskwell.release.recoding.suppression import Suppression
 from maskwell.release.recoding.targets import Target
+from maskwell.release.recoding.ways import read_recode
 from maskwell.results.result import Result
 from maskwell.tables.codes import Coded
-from maskwell.tables.encoded import encoded
+from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of
 
 MOST_TRIED = 20_000
@@ -175,7 +177,7 @@ def search_recoding(
     request = None if xi is None else read_request(names, xi, within)
     others = _others(source, request.within if request else {}, ladders)
     target = Target(k, float(suppress), tuple(keep), uniques, matches, tau1, tau2, population_size, request)
-    lattice = Lattice([source.coded(name) for name in names], ladders, importance or {})
+    lattice = Lattice([source.coded(name) for name in names], _by_label(ladders, source), importance or {})
     found = _Search(lattice, target, others, most_tried, show).run()
     recipe = Recipe(lattice.recodes(found.node), names if found.last_step else (), found.last_step)
     return RecodingSearch(
@@ -187,6 +189,12 @@ def search_recoding(
         found.tried,
         found.ruled_out,
     )
+
+
+def _by_label(ladders: Mapping[str, Ladder], source: EncodedTable) -> dict[str, Ladder]:
+    """Ladders that may name the codes of a labelled file, as ones that name its labels."""
+    levels = {name: each.all_levels() if isinstance(each, Hierarchy) else each for name, each in ladders.items()}
+    return {name: [by_label(read_recode(one, name), name, source) for one in each] for name, each in levels.items()}
 
 
 def _others(source: Any, within: Mapping[str, Any], ladders: Mapping[str, Ladder]) -> dict[str, Coded]:

@@ -153,18 +153,23 @@ class Named(Way):
     kind = "named"
 
     def values(self, labels: Sequence[Any], name: str) -> list[Any]:
-        # Numbers and the texts that spell them are one, as in any file that was read from text.
-        known = {_spelled(old): new for old, new in self.pairs}
-        unknown = [label for label in labels if _spelled(label) not in known]
+        known = {spelled(old): new for old, new in self.pairs}
+        unknown = [label for label in labels if spelled(label) not in known]
         if unknown and not self.others_stay:
+            none = (
+                "; none of its lines is about one of them: are they codes where the table has labels, or the reverse?"
+            )
             raise DataError(
                 f"the hierarchy of {name!r} ({self.words}) does not name {len(unknown)} of the {len(labels)} values "
-                "that occur; give every value a line."
+                f"that occur{none if len(unknown) == len(labels) else '; give every value a line.'}"
             )
-        occur = {_spelled(label) for label in labels}
+        occur = {spelled(label) for label in labels}
         if self.others_stay and not occur & set(known):
-            raise DataError(f"none of the values that are merged occurs in {name!r}; check how they are spelled.")
-        found = [known.get(_spelled(label), label) for label in labels]
+            raise DataError(
+                f"none of the values that are merged occurs in {name!r}; check how they are spelled, and whether they "
+                "are codes where the table has labels."
+            )
+        found = [known.get(spelled(label), label) for label in labels]
         # One kind of value in a column: text, as soon as one of them is.
         return [str(value) for value in found] if len({isinstance(value, str) for value in found}) > 1 else found
 
@@ -231,7 +236,7 @@ class Recode:
         if (ends or (self.way is not None and self.way.of_numbers)) and not all(map(_is_number, present)):
             raise DataError(
                 f"{self} is for numbers, but {name!r} holds other values as well; say what means missing, or merge "
-                "categories instead."
+                "categories instead. (Where an SPSS or Stata file labels every code, the labels are the values.)"
             )
         if isinstance(self.way, Intervals) and self.bottom is not None and not self.way.ends_at(self.bottom, present):
             raise DataError(
@@ -311,7 +316,7 @@ def groups(merged: Mapping[str, Sequence[Any]]) -> Recode:
     if any(isinstance(members, str) for members in merged.values()):
         raise DataError("groups must map each new category to a list of those that it merges.", parameter="groups")
     pairs = [(old, new) for new, members in merged.items() for old in members]
-    if not pairs or len({_spelled(old) for old, _ in pairs}) < len(pairs):
+    if not pairs or len({spelled(old) for old, _ in pairs}) < len(pairs):
         raise DataError("groups must name categories to merge, each of them once.", parameter="groups")
     return Recode(Named(tuple(pairs), f"merged into {', '.join(map(str, merged))}", True))
 
@@ -362,5 +367,6 @@ def _interval(start: Fraction | float, stop: Fraction | float, whole: bool) -> s
     return _text(start) if stop - start == 1 else f"{_text(start)} to {_text(stop - 1)}"
 
 
-def _spelled(label: Any) -> str:
+def spelled(label: Any) -> str:
+    """A value as text: numbers and the texts that spell them are one, as in any file that was read from text."""
     return _text(label) if _is_number(label) else str(label)

@@ -105,6 +105,9 @@ def _kept(view: PublicView) -> Table:
             words += "; values were exchanged only among records that agree in it"
             words += f", by these groups: {'; '.join(groups[name])}" if groups[name] else ""
         rows.append([name, words])
+    recoded = dict(view.recoded)
+    for row in rows:
+        row[1] += f"; made coarser first: {recoded[row[0]]}" if row[0] in recoded else ""
     return Table("Column by column", ["column", "in this file"], rows, "<=")
 
 
@@ -144,7 +147,8 @@ def _weakened(view: PublicView) -> list[Block]:
     return [
         Text(
             f"Associations between columns that were changed {', '.join(pairs)} are on average weaker in this file "
-            "than in truth: slopes and correlations are drawn towards zero."
+            "than in truth: slopes and correlations are drawn towards zero. So it is with weighted counts by these "
+            "columns if the weights stayed with their records: ask for the error of those that you need."
         )
     ]
 
