@@ -169,6 +169,7 @@ def test_bad_input_is_refused(given: Any, behaviours: Any, about: str) -> None:
 # Likelihood, limits and tests.
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")  # SLSQP of SciPy 1.13
 def test_constrained_maxima_are_those_of_a_general_optimiser() -> None:
     from scipy.optimize import minimize
 
