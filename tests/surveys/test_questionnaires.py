@@ -388,7 +388,7 @@ def test_scripts_keep_what_they_need() -> None:
 def test_a_question_shows_itself(question: Question) -> None:
     told = json.loads(json.dumps(question.to_dict()))
     assert told["name"] == question.name
-    assert told["design"] == question.design.fingerprint
+    assert told["design"]["fingerprint"] == question.design.fingerprint
     assert "ε" in question.summary()
     assert question.procedure.name in repr(question) or question.design.title in repr(question)
 

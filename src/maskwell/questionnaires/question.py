@@ -10,7 +10,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.storage import about
 from maskwell.errors import DataError, DesignError
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible
 from maskwell.questionnaires.devices import MOST_PARTS, Device, Kind, device
 from maskwell.questionnaires.procedures import Procedure, procedure
@@ -62,11 +64,11 @@ class Question(Result):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as plain values; the design stands by its fingerprint."""
+        """The question as plain values."""
         return {
             "name": self.name,
             "procedure": self.procedure.name,
-            "design": self.design.fingerprint,
+            "design": jsonable(about(self.design)),
             "epsilon": self.design.epsilon if math.isfinite(self.design.epsilon) else None,
             "devices": [
                 {"kind": one.kind, "parts": one.base, "chances": {o: str(p) for o, p in one.chances.items()}}

@@ -63,7 +63,8 @@ def read_kept_columns(
             for column in wanted:
                 reports.setdefault(column, []).append(nothing[column])
     joined = {column: Reports.concatenate(parts) for column, parts in reports.items()}
-    return KeptColumns(joined, _table(batches, pa))
+    tables = [pa.Table.from_batches([batch]) for batch in batches]
+    return KeptColumns(joined, joined_tables(tables or [pa.table({})]))
 
 
 def _opened(path: str | PathLike[str], name: str) -> Container:
@@ -78,8 +79,11 @@ def _opened(path: str | PathLike[str], name: str) -> Container:
     return found
 
 
-def _table(batches: list[Any], pa: Any) -> Any:
+def joined_tables(tables: Sequence[Any]) -> Any:
+    """Tables of kept columns, one after the other."""
+    import pyarrow as pa
+
     try:
-        return pa.Table.from_batches(batches) if batches else pa.table({})
+        return pa.concat_tables(tables)
     except pa.ArrowInvalid:
         raise ReportError("a kept column has one type in one file and another in the next; mask them alike.") from None
