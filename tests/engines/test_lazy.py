@@ -83,12 +83,17 @@ def test_two_readings_of_a_duckdb_relation_at_once_are_both_whole(connection: An
     assert same == [(n, n)]
 
 
-def test_a_duckdb_relation_that_another_query_cuts_off_is_an_error(connection: Any) -> None:
+def test_a_duckdb_relation_is_read_whole_or_another_query_that_cuts_it_off_is_an_error(connection: Any) -> None:
     big = connection.sql("select p.* replace (p.person + 1000000 * r.range as person) from people p, range(40) r")
     reader = mw.engines.mask(big, ONE, **KEYED).to_arrow_reader(1000)
-    assert len(reader.read_next_batch())
-    assert connection.execute("select 1").fetchall() == [(1,)]
-    # DuckDB ends the result, or repeats what it has in memory; neither passes for the whole.
+    read = len(reader.read_next_batch())
+    try:
+        assert connection.execute("select 1").fetchall() == [(1,)]
+    except duckdb.Error:
+        # From DuckDB 2 on, the other query is refused, and reading goes on.
+        assert read + len(reader.read_all()) == 40 * len(PEOPLE)
+        return
+    # Before, DuckDB ends the result, or repeats what it has in memory; neither passes for the whole.
     with pytest.raises(Exception, match=r"was cut off|ids must be unique"):
         reader.read_all()
 

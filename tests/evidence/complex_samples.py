@@ -16,9 +16,11 @@ from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
 
 SEED = 8123
-SURVEYS: dict[Size, int] = {"reduced": 40, "full": 1_500}
-REFITTED: dict[Size, int] = {"reduced": 0, "full": 250}
+SURVEYS: dict[Size, int] = {"reduced": 40, "full": 20_000}
+REFITTED: dict[Size, int] = {"reduced": 0, "full": 4_000}
 """Surveys in which a likelihood is maximised again with every replicate weight."""
+BATCH = 500
+"""Surveys that are held at once; some have a hundred weights for every person."""
 TOLERANCE = 0.03
 # Student's limits of estimates that are not quite normal: shares of .1 to .5, ratios, variances.
 BAND = (0.93, 0.97)
@@ -322,27 +324,32 @@ def coverage_limits(surveys: int) -> tuple[float, float]:
     return float(binom.ppf(tail, surveys, BAND[0])), float(binom.isf(tail, surveys, BAND[1]))
 
 
-def measure(name: str, size: Size, number: int) -> list[Cell]:
-    """All estimators with one sample design."""
-    which, draw = SAMPLES[name]
-    p = populations()[which]
-    rng = np.random.default_rng([SEED, number])
-    surveys = SURVEYS[size]
-    drawn = [draw(p, rng) for _ in range(surveys)]
+def masked(p: Population, drawn: list[Drawn], seed: int) -> mw.Reports:
+    """The reports of the people of all surveys, one survey after the other."""
     people = np.concatenate([each.people for each in drawn])
     labels = {
         "habit": np.array(X, object)[p.codes[people, 0]],
         "insured": np.array(Y, object)[p.codes[people, 1]],
     }
-    reports = MASK.mask(labels, seed=SEED + number)
+    return MASK.mask(labels, seed=seed)
+
+
+def measure(name: str, size: Size, number: int) -> list[Cell]:
+    """All estimators with one sample design."""
+    which, draw = SAMPLES[name]
+    p = populations()[which]
+    rng = np.random.default_rng([SEED, number])
     truth = truths(p)
     kept: dict[str, list[Measured]] = {}
-    start = 0
-    for survey, each in enumerate(drawn):
-        part = reports.part(slice(start, start + len(each.people)))
-        start += len(each.people)
-        for estimator, measured in measures(part, each, p, survey < REFITTED[size]).items():
-            kept.setdefault(estimator, []).append(measured)
+    for first in range(0, SURVEYS[size], BATCH):
+        drawn = [draw(p, rng) for _ in range(min(BATCH, SURVEYS[size] - first))]
+        reports = masked(p, drawn, seed=SEED + first * len(SAMPLES) + number)
+        start = 0
+        for survey, each in enumerate(drawn, start=first):
+            part = reports.part(slice(start, start + len(each.people)))
+            start += len(each.people)
+            for estimator, measured in measures(part, each, p, survey < REFITTED[size]).items():
+                kept.setdefault(estimator, []).append(measured)
     cells = []
     for estimator, found in kept.items():
         values, variances, limits = (np.array([one[i] for one in found]) for i in range(3))

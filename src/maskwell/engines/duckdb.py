@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ class _Masked:
         self._masking = masking
         empty = relation.project(", ".join(map(_quoted, masking.needed))).limit(0)
         self._schema = masking.schema(empty.to_arrow_table().schema)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a generator may be closed by the collector of garbage at any moment
         self._running: _Reading | None = None
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -57,18 +57,23 @@ class _Masked:
             if self._running is not None:
                 self._running.fetch_all()
             reading = self._running = _Reading(_whole(self._relation, self._masking.needed))
-        while True:
+        try:
+            while (batch := self._next(reading)) is not None:
+                yield self._masking(batch)
+        finally:
+            # A result that stays open, after a wrong value say, would refuse or disturb the connection's next query.
             with self._lock:
-                batch = reading.next()
-                if batch is None and self._running is reading:
+                reading.close()
+                if self._running is reading:
                     self._running = None
-            if batch is None:
-                return
-            yield self._masking(batch)
+
+    def _next(self, reading: _Reading) -> Any:
+        with self._lock:
+            return reading.next()
 
 
 class _Reading:
-    def __init__(self, batches: Iterator[Any]) -> None:
+    def __init__(self, batches: Generator[Any]) -> None:
         self._batches, self._fetched = batches, deque[Any]()
 
     def next(self) -> Any:
@@ -77,8 +82,11 @@ class _Reading:
     def fetch_all(self) -> None:
         self._fetched.extend(self._batches)
 
+    def close(self) -> None:
+        self._batches.close()
 
-def _whole(relation: Any, columns: Sequence[str]) -> Iterator[Any]:
+
+def _whole(relation: Any, columns: Sequence[str]) -> Generator[Any]:
     """Batches of some columns, all of them or an error.
 
     A reader whose connection runs another query ends early and says nothing, so a last row is added that must come.
@@ -90,14 +98,15 @@ def _whole(relation: Any, columns: Sequence[str]) -> Iterator[Any]:
     last = relation.limit(0).aggregate(f"{nothing}, true")
     reader = relation.project(f"{listed}, false").union(last).to_arrow_reader(arrow.ROWS)
     ended = False
-    for batch in reader:
-        is_last = batch.column(len(columns))
-        batch = batch.select(range(len(columns)))
-        if pc.any(is_last).as_py():
-            ended = True
-            batch = batch.filter(pc.invert(is_last))
-        if len(batch):
-            yield batch.rename_columns(list(columns))
+    with reader:
+        for batch in reader:
+            is_last = batch.column(len(columns))
+            batch = batch.select(range(len(columns)))
+            if pc.any(is_last).as_py():
+                ended = True
+                batch = batch.filter(pc.invert(is_last))
+            if len(batch):
+                yield batch.rename_columns(list(columns))
     if not ended:
         raise DataError(
             "the relation was cut off: its connection ran another query while it was being read. Finish reading first, "
@@ -131,7 +140,7 @@ def read_and_mask(path: Path, masking: Masking, *, parquet: bool) -> Iterator[An
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another, counted by DuckDB."""
     require_columns([name], source.columns)
-    return int(source.aggregate(f"count(*) - count(distinct {_quoted(name)})").fetchone()[0])
+    return int(source.aggregate(f"count(*) - count(distinct {_quoted(name)})").fetchall()[0][0])
 
 
 def duckdb_function(

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from maskwell.errors import DataError, ReportError
 from maskwell.reports.text import spelled_labels
 from maskwell.sampling.samplers import Packed
-from maskwell.tables.columns import as_arrow, is_column, is_text, only_column
+from maskwell.tables.columns import is_text, only_column
 from maskwell.tables.frames import columns_of_variables
 from maskwell.tables.labels import shown
-from maskwell.tables.matching import Matcher
+from maskwell.tables.matching import Matcher, one_column
 
 if TYPE_CHECKING:
     from maskwell.designs.base import Design
@@ -111,7 +111,7 @@ class ReportReader:
         if self._reports_sets:
             found = self._read_sets(_sets_as_lists(only_column(column, "values")), what)
         else:
-            array = _as_column(column)
+            array = one_column(column)
             matched = self._matcher.match(array, what)
             codes = matched.positions.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
             none = np.zeros(len(array), np.bool_)
@@ -242,29 +242,13 @@ def refuse_wrong(found: Found, reader: ReportReader, what: str) -> None:
         )
 
 
-def _as_column(values: Any) -> Any:
-    column = only_column(values, "values")
-    if not is_column(column):
-        raise DataError(
-            f"values must be a column (list, NumPy, pandas, Polars or Arrow); got {type(values).__name__}.",
-            parameter="values",
-        )
-    array = as_arrow(column)
-    if array is None:
-        raise DataError(
-            "values are of mixed or unreadable type; make them text, or all numbers, or all true or false.",
-            parameter="values",
-        )
-    return array
-
-
 def _sets_as_lists(values: Any) -> Any:
     """A column of sets as one Arrow array: sets, which Arrow does not take everywhere, as lists."""
     if getattr(values, "dtype", None) == np.dtype(object):
         values = values.tolist()
     if isinstance(values, (list, tuple)):
         values = [list(cell) if isinstance(cell, (set, frozenset, tuple)) else cell for cell in values]
-    return _as_column(values)
+    return one_column(values)
 
 
 def _is_list(kind: Any) -> bool:

@@ -1,5 +1,6 @@
 """A sampler binds a kernel to a design's integers; ``draw`` runs one over many records in chunks and threads."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -306,12 +307,18 @@ def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream
         for i in np.flatnonzero(exhausted.view(np.bool_)):
             _repeat(sampler, start + int(i), truth[i : i + 1], stream, reports[i : i + 1])
 
-    def mask_chunks(starts: range) -> None:
-        for start in starts:
+    # Whichever thread is free takes the next chunk: one that has to wait for a core would keep the others waiting.
+    starts = deque(range(0, n, chunk))
+
+    def mask_chunks(_: int) -> None:
+        while True:
+            try:
+                start = starts.popleft()
+            except IndexError:
+                return
             mask_chunk(start)
 
-    workers = worker_count(n, chunk)
-    in_threads(mask_chunks, [range(w * chunk, n, workers * chunk) for w in range(workers)])
+    in_threads(mask_chunks, range(worker_count(n, chunk)))
     return out
 
 

@@ -58,7 +58,7 @@ def match_column(values: Any, matcher: Matcher, missing: Missing) -> Column:
     array = _whole_numbers(values)
     if array is not None and matcher.counted:
         return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, matcher.labels))
-    return _matched(_as_arrow(values if array is None else array), matcher, missing)
+    return _matched(one_column(values if array is None else array), matcher, missing)
 
 
 def check_missing(missing: Any) -> None:
@@ -97,8 +97,8 @@ def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> DataErr
     )
 
 
-def _as_arrow(values: Any) -> Any:
-    """Any column of values as one Arrow array."""
+def one_column(values: Any) -> Any:
+    """Any column of values as one Arrow array, or an error that says what values should be."""
     column = only_column(values, "values")
     if not is_column(column):
         raise DataError(
