@@ -296,6 +296,22 @@ def test_a_ratio_knows_its_limits(data: pd.DataFrame, sample: mw.Sample) -> None
         mw.compare_groups(reports, data["stratum"], {"never": 1}, between=(1, 99), sample=sample)
 
 
+def test_an_estimate_says_which_tests_of_a_share_it_has() -> None:
+    reports = mw.designs.warner(truth_prob=0.8).mask(["yes"] * 60 + ["no"] * 140, seed=1)
+    linear, weighted = mw.estimate(reports), mw.estimate(reports, weights=np.linspace(1, 2, 200))
+    likelihood = mw.estimate(reports, "likelihood")
+    assert linear.possible_tests == ("exact", "score", "wald")
+    assert weighted.possible_tests == ("score", "wald")
+    assert likelihood.possible_tests == ("wald",)
+    assert (likelihood.variance_model, likelihood.binomial_model, weighted.binomial_model) == (None, None, None)
+    with pytest.raises(mw.EstimationError, match="score does not hold for this estimate; possible: wald"):
+        likelihood.test("yes", 0.2, method="score")
+    # Wilson's limits are where the score test has a p-value of one minus the level.
+    low, high = linear.interval(method="wilson")[0]
+    assert linear.test("yes", low, method="score").p_value == pytest.approx(0.05)
+    assert linear.test("yes", high, method="score").p_value == pytest.approx(0.05)
+
+
 @pytest.fixture(scope="module")
 def with_an_empty_replicate() -> tuple[mw.Reports, list[str], mw.Sample]:
     """Six answers, of which the first cluster has all women: without it there are none."""

@@ -28,7 +28,7 @@ FORCED = np.array([1 / 6, 5 / 6])
 BEHAVIOURS = {"always no": "no"}
 YES, NO, CHEATS = range(3)
 SAMPLES: dict[Size, tuple[str, ...]] = {
-    "reduced": ("strata and clusters", "jackknife (jkn)"),
+    "reduced": ("strata and clusters",),
     "full": ("strata and clusters", "population correction", "post-stratified", "jackknife (jkn)"),
 }
 MEASURED = ("always no, of all", "yes, of those who follow")
