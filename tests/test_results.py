@@ -168,7 +168,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 # One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
 WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
-WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch",}
+WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 
 
