@@ -29,7 +29,7 @@ def gain_chart(leakage: GainLeakage) -> Any:
     colour = alt.Color("what:N", scale=alt.Scale(domain=[_WITHOUT, _WITH], range=[style.ESTIMATE, style.TRUTH]))
     x = alt.X("gain:Q", title="average gain of the reader", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
     y = alt.Y("guess:N", sort=names, title=None, axis=alt.Axis(labelFontSize=12, labelOverlap=False))
-    shown = alt.Chart(alt.InlineData(values=bars)).mark_bar(opacity=0.7, height=13).encode(x=x, y=y, color=colour)
+    shown = alt.Chart(alt.InlineData(values=bars)).mark_bar(opacity=style.BAR, height=13).encode(x=x, y=y, color=colour)
     best = alt.Chart(alt.InlineData(values=after)).mark_rule(strokeWidth=2.5).encode(x=x, color=colour)
     lines = [
         f"A report multiplies the best average gain by {figure(leakage.multiplicative)}; for no aim and prior by more "
@@ -37,5 +37,4 @@ def gain_chart(leakage: GainLeakage) -> Any:
         f"The {len(order)} largest of {leakage.guesses:,} guesses." if len(order) < leakage.guesses else "",
     ]
     heading = alt.TitleParams("What a report is worth to a reader", subtitle=[line for line in lines if line])
-    chart = alt.layer(shown, best).properties(width=400, height=alt.Step(24), title=heading, config=style.config())
-    return chart
+    return alt.layer(shown, best).properties(width=400, height=alt.Step(24), title=heading, config=style.config())
