@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from maskwell.cli.shared.common_options import PlotOption, check_plot
 from maskwell.cli.shared.design_options import (
     CategoriesFromOption,
     CategoriesOption,
@@ -33,7 +34,6 @@ from maskwell.input_files import read_whole
 from maskwell.strict_json import strict_value
 
 _CODEBOOKS = (".md", ".json")
-_PICTURES = (".png", ".svg", ".html")
 _EXAMPLE = '{"accuse": {"yes": 1}, "pass by": {"no": 2}}'
 
 
@@ -68,9 +68,7 @@ def audit(
             metavar="FILE",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Also draw what --gain says: a .png, .svg or .html file.")
-    ] = None,
+    plot: PlotOption = None,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -119,7 +117,7 @@ def audit(
         save(html, audit_page(result))
     if json:
         more = {} if leakage is None else {"gain_leakage": leakage.to_dict()}
-        emit_json({**figures, **more, "design": about(design), "output": named(codebook, html, plot)})
+        emit_json({**figures, **more, "output": named(codebook, html, plot)})
     else:
         from maskwell.views.terminal.audit import audit_view
         from maskwell.views.terminal.tables import show
@@ -132,12 +130,9 @@ def audit(
 
 def _gains(path: Path | None, plot: Path | None, design: Design, inputs: list[str]) -> dict[str, Any] | None:
     """What each guess gains for each category, by the labels of the design; an error if the options do not fit."""
-    if plot is not None:
-        if path is None:
-            raise CommandError("--plot draws what a report is worth to a reader; give --gain as well.")
-        if plot.suffix.lower() not in _PICTURES:
-            raise CommandError(f"--plot writes {', '.join(_PICTURES)}; got {plot.name!r}.")
-        check_output(plot, inputs)
+    if plot is not None and path is None:
+        raise CommandError("--plot draws what a report is worth to a reader; give --gain as well.")
+    check_plot(plot, inputs)
     if path is None:
         return None
     text = read_whole(path, CommandError)

@@ -189,9 +189,9 @@ def read_sampled(
 
 def sample_of_files(files: "Sequence[KeptColumns]", options: SampleOptions) -> "Sample":
     """The sample of the people of several files, one after the other."""
-    from maskwell.reports.kept_columns import joined_tables
+    from maskwell.reports.kept_columns import joined_batches
 
-    return options.sample(joined_tables([kept.table for kept in files]))
+    return options.sample(joined_batches([batch for kept in files for batch in kept.batches]))
 
 
 def together(kept: "KeptColumns", joint: bool) -> "Reports":

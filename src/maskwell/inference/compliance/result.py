@@ -306,7 +306,8 @@ class Compliance(Result):
         """Everything as plain values; limits of the behaviours, then of the categories."""
         *_, lower, upper = self._columns(level).values()
         return {
-            "n": list(self.groups.sizes),
+            "n": sum(self.groups.sizes),
+            "group_sizes": list(self.groups.sizes),
             "designs": [jsonable(about(design)) for design in self.groups.classes.designs],
             "randomness": list(self.groups.randomness),
             "behaviours": list(self.behaviours),
@@ -320,7 +321,7 @@ class Compliance(Result):
             "proportion_errors": jsonable(self.proportion_errors),
             "among_all": jsonable(self.among_all()),
             "level": level,
-            "limits": [[float(a), float(b)] for a, b in zip(lower, upper, strict=True)],
+            "intervals": [[float(a), float(b)] for a, b in zip(lower, upper, strict=True)],
             "log_likelihood": self.log_likelihood,
             "gap": self.gap,
         }

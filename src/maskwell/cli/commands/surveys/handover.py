@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from maskwell.cli.shared.common_options import ColumnOption
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+from maskwell.designs.storage import about
 
 
 class Format(StrEnum):
@@ -20,14 +22,12 @@ class Format(StrEnum):
 
 def handover(
     reports: Annotated[Path, typer.Argument(help="A file of reports.", metavar="REPORTS")],
-    folder: Annotated[Path, typer.Option("--folder", "-o", help="Where to write; made if it is not there.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the files, made if it is not there.")],
     name: Annotated[
         str | None,
         typer.Option("--name", help="What the masked variable is called; its column, or report, unless given."),
     ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The masked column, where the file holds several.")
-    ] = None,
+    column: ColumnOption = None,
     format: Annotated[Format, typer.Option("--format", help="The file of masked data.")] = Format.sav,
     question: Annotated[str | None, typer.Option("--question", help="How the question was put.")] = None,
     title: Annotated[
@@ -54,7 +54,7 @@ def handover(
     except OSError as error:
         raise CommandError(f"{str(folder)!r} could not be made: {error.strerror}.") from None
     try:
-        written = write(
+        made = write(
             {called: batch},
             folder,
             title=title or reports.stem,
@@ -64,7 +64,8 @@ def handover(
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
     if json:
-        figures = written.to_dict()
-        emit_json({**figures, "output": [str(folder / name) for name in figures["files"]]})
+        figures = made.to_dict()
+        written = [str(folder / name) for name in figures["contents"]]
+        emit_json({**figures, "design": about(batch.design), "output": written})
     else:
-        typer.echo(written.summary())
+        typer.echo(made.summary())
