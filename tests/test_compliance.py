@@ -271,7 +271,8 @@ def test_weights_count_and_widen_the_errors() -> None:
     design_effect = (weights**2).mean() / weights.mean() ** 2
     assert uneven.standard_errors[0] / plain.standard_errors[0] == pytest.approx(math.sqrt(design_effect), rel=0.1)
     with pytest.raises(mw.EstimationError, match="equally weighted"):
-        uneven.interval()
+        uneven.interval(method="profile")
+    assert uneven.interval().tolist() == uneven.interval(method="wald").tolist()
     with pytest.raises(mw.EstimationError, match="some groups are weighted"):
         mw.compliance([reports[0].tally(weights), reports[1]], NO)
     assert "always no" in uneven.summary()

@@ -22,6 +22,7 @@ from maskwell.designs.kinds.projective import ProjectiveDesign
 from maskwell.words.codebook import codebook
 from maskwell.words.explanation import Audience, explain
 from maskwell.words.sentences import Number, Sentence
+from maskwell.words.survey_procedures import instructions
 from tests.conformance.members import MEMBERS
 
 AUDIENCES = get_args(Audience)
@@ -104,6 +105,11 @@ class Table:
         return [sum(p == 0 for p in self.P[z]) for z in self.possible]
 
 
+def first_device(design: mw.Design) -> Fraction:
+    """Two devices in a row make one chance, so that what the first one does is not in the matrix."""
+    return Fraction(design.parameters["direct_prob"])
+
+
 RECOMPUTED: dict[str, Callable[[Table, Number], Any]] = {
     "base": lambda t, n: n.value,
     "categories": lambda t, n: t.k,
@@ -135,6 +141,13 @@ RECOMPUTED: dict[str, Callable[[Table, Number], Any]] = {
     "question of the survey": lambda t, n: t.P[0, 0] - t.P[0, 1],
     "innocuous yes": lambda t, n: t.P[0, 1] / (t.P[0, 1] + t.P[1, 0]),
     "innocuous first": lambda t, n: t.P[0, 0],
+    "statement for who says no": lambda t, n: t.P[1, 1],
+    "asked for the truth": lambda t, n: first_device(t.design),
+    "statement after a card": lambda t, n: (t.P[0, 0] - first_device(t.design)) / (1 - first_device(t.design)),
+    "innocuous yes of two": lambda t, n: t.P[0, 1],
+    "number to take from": lambda t, n: min(t.reports) + max(t.reports),
+    "free to answer by category": lambda t, n: t.P[0, 0] - t.P[0, 1],
+    "forced to say": lambda t, n: t.P[n.of[0], n.of[0] - 1],
     "draws": lambda t, n: len(t.reports) - 1,
     "red if yes": lambda t, n: sum(z * t.P[z, 0] for z in range(len(t.reports))) / (len(t.reports) - 1),
     "red if no": lambda t, n: sum(z * t.P[z, 1] for z in range(len(t.reports))) / (len(t.reports) - 1),
@@ -172,7 +185,7 @@ def check_sentence(sentence: Sentence, table: Table) -> None:
     assert fields == {*sentence.numbers, *sentence.labels}
     for number in sentence.numbers.values():
         expected = RECOMPUTED[number.quantity](table, number)
-        if isinstance(expected, float):
+        if isinstance(expected, float) or number.quantity == "statement after a card":
             assert float(number.value) == pytest.approx(expected, rel=1e-9)
         else:
             assert Fraction(number.value) == expected
@@ -180,7 +193,9 @@ def check_sentence(sentence: Sentence, table: Table) -> None:
         if number.base > 1:
             assert sentence.numbers["base"].value == number.base
     if "base" in sentence.numbers:
-        assert re.fullmatch(r"100*", sentence.numbers["base"].text.replace(",", ""))
+        # A device is made of as many parts or cards as its chances need; people come in round numbers.
+        made = re.search(r"\b(cards|equal parts)\b", sentence.template)
+        assert re.fullmatch(r"[1-9]\d*" if made else r"100*", sentence.numbers["base"].text.replace(",", ""))
     design = table.design
     known = {str(c) for c in design.categories} | {str(r) for r in table.reports if not isinstance(r, frozenset)}
     known |= {design.name, design.demand.describe() if design.demand else ""}
@@ -273,6 +288,114 @@ def test_instructions_follow_the_procedure() -> None:
     assert "to which 25 of 100 people would truthfully answer “took drugs”" in shown["crosswise"]
     assert "80 are red in the first pack and 40 in the second" in shown["kuk"]
     assert "draw 4 cards" in shown["kuk"]
+
+
+def told(design: mw.Design) -> list[str]:
+    """What a respondent is told to do: the sentences before those about what is recorded."""
+    return [sentence.text for sentence in instructions(design)]
+
+
+def test_variants_are_explained_as_they_are_carried_out() -> None:
+    labels = ["took drugs", "did not"]
+    assert told(designs.mangat(labels, truth_prob="2/3")) == [
+        "Spin the spinner where nobody else can see it, whatever your answer is.",
+        "Of the spinner's 3 equal parts 2 bear the statement that your answer is “took drugs”, the others the "
+        "statement that it is “did not”.",
+        "If your answer is “took drugs”, say “took drugs”, whatever the spinner shows. If it is “did not”, say “took "
+        "drugs” if the statement that it points to is true for you, and “did not” if it is not.",
+    ]
+    two = told(designs.mangat_singh(labels, direct_prob="1/4", truth_prob="3/5"))
+    assert two[1] == "Of 100 such cards 25 tell you to give your true answer, the others to spin the spinner."
+    assert "Of the spinner's 100 equal parts 60 bear" in two[2]
+    assert two[3].startswith("If you are to spin: say “took drugs” if the statement")
+    assert told(designs.devore(labels, sensitive_prob=0.7))[1] == (
+        "Of 100 such cards 70 show the question of this survey, the others one to which everybody's answer is “took "
+        "drugs”."
+    )
+    triangle = told(designs.triangular(labels, innocuous_prob="1/4"))
+    assert "to which 25 of 100 people would truthfully answer “took drugs”" in triangle[0]
+    assert triangle[1].startswith("Give “triangle” if your answer to at least either of the questions is “took drugs”")
+    again = told(designs.singh_joarder(labels, truth_prob="3/5"))
+    assert "100 equal parts 60 bear" in again[1]
+    assert again[2].startswith("If your answer is “took drugs” and the spinner points to the statement that it is “did")
+    assert again[3].endswith("tell nobody how often you spun.")
+    numbered = told(designs.christofides(labels, card_probs=["1/2", "1/3", "1/6"]))
+    assert numbered[1] == "Of 12 such cards 6 bear the number “1” and 4 bear the number “2” and 2 bear the number “3”."
+    assert "if your answer is “did not”. If it is “took drugs”, take that number away from 4" in numbered[2]
+    seven = told(designs.christofides(labels, card_probs=[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.4]))
+    assert len(seven) == 2
+
+
+def test_forced_answers_of_many_categories_are_explained() -> None:
+    weekly = ["never", "once", "often"]
+    die = designs.forced_response(weekly, forced={"never": "1/6", "often": "1/3"})
+    assert told(die)[1] == (
+        "Of 12 such cards 6 tell you to give your true answer, 2 to say “never” and 4 to say “often”, whatever it is."
+    )
+    assert told(designs.eriksson(weekly, truth_prob="1/2"))[1].startswith(
+        "Of 12 such cards 6 tell you to give your true"
+    )
+    many = told(designs.eriksson(10, truth_prob="1/2"))
+    assert many[1] == (
+        "Of 100 such cards 50 tell you to give your true answer; for each of the 10 answers 5 tell you to say it, "
+        "whatever yours is."
+    )
+    uneven = told(designs.eriksson(8, truth_prob="1/2", forced=[0.1, 0.1, 0.1, 0.1, 0.025, 0.025, 0.025, 0.025]))
+    assert "the others which answer to say" in uneven[1]
+    assert told(designs.eriksson(["yes", "no"], truth_prob=0.6))[1].startswith(
+        "Of 100 such cards 20 tell you to say “yes”"
+    )
+    assert told(designs.forced_response(3, forced=[0, 0, 0])) == []
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        designs.mangat(truth_prob="2/3"),
+        designs.mangat_singh(direct_prob="1/4", truth_prob="3/5"),
+        designs.devore(sensitive_prob=0.7),
+        designs.triangular(innocuous_prob="1/4"),
+        designs.singh_joarder(truth_prob="3/5"),
+        designs.christofides(card_probs=["1/2", "1/3", "1/6"]),
+        designs.forced_response(3, forced=["1/6", 0, "1/3"]),
+    ],
+    ids=lambda design: design.name,
+)
+def test_who_does_as_told_reports_with_the_chances_of_the_design(design: mw.Design) -> None:
+    """The procedure, walked through with the chances that are read out, gives the matrix."""
+    shares = {n.quantity: Fraction(n.value) for s in instructions(design) for n in s.numbers.values()}
+    P = design.matrix(exact=True)
+
+    def near(found: Any, row: int, truth: int) -> bool:
+        return abs(Fraction(found) - P[row, truth]) < Fraction(1, 10**12)
+
+    p = shares.get("statement for who says no", Fraction(0))
+    if design.name == "mangat":  # yes says yes; no says yes where the statement is that the answer is no
+        assert near(1, 0, 0)
+        assert near(1 - p, 0, 1)
+    elif design.name == "singh_joarder":  # yes says no only if both turns show the other statement
+        assert near(1 - (1 - p) ** 2, 0, 0)
+        assert near(1 - p, 0, 1)
+    elif design.name == "mangat_singh":
+        direct, statement = shares["asked for the truth"], shares["statement after a card"]
+        assert near(direct + (1 - direct) * statement, 0, 0)
+        assert near((1 - direct) * (1 - statement), 0, 1)
+    elif design.name == "devore":
+        assert near(1, 0, 0)
+        assert near(1 - shares["question of the survey"], 0, 1)
+    elif design.name == "triangular":
+        assert near(1, 0, 0)
+        assert near(shares["innocuous yes of two"], 0, 1)
+    elif design.name == "christofides":
+        cards = {n.of[0]: Fraction(n.value) for s in instructions(design) for n in s.numbers.values() if n.of}
+        away = int(shares["number to take from"])
+        assert all(near(share, d - 1, 1) and near(share, away - d - 1, 0) for d, share in cards.items())
+    else:
+        forced = {n.of[0]: Fraction(n.value) for s in instructions(design) for n in s.numbers.values() if n.of}
+        free = shares["free to answer by category"]
+        for i in range(3):
+            for j in range(3):
+                assert near(forced.get(i, 0) + (free if i == j else 0), i, j)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maskwell as mw
-from maskwell.designs.channels.leakage.gains import by_listing, by_prediction
+from maskwell.designs.channels.leakage.gains import by_listing, by_prediction, by_sums
 from maskwell.limits import MOST_WEIGHTS
 from tests.unusual_designs import ALL
 
@@ -140,6 +140,41 @@ def test_many_reports_need_a_closed_form() -> None:
     with pytest.raises(mw.DesignError, match="more than 2,000,000 together; merge guesses or categories") as error:
         mw.audit(design).gain_leakage([[1] * 40])
     assert error.value.parameter == "gain"
+
+
+def test_many_categories_of_a_projective_design_need_no_table() -> None:
+    """Sums over the truths of each report are one convolution a guess; the definition agrees where it can be asked."""
+    near = [{x: Fraction(1), (x + 1) % 60: Fraction(1, 2)} for x in range(0, 60, 7)]
+    small = D.projective(60, epsilon=2).channel
+    for prior in ([Fraction(1, 60)] * 60, [Fraction(x + 1, 1830) for x in range(60)]):
+        assert by_sums(small, prior, near) == pytest.approx(float(by_listing(small, prior, near)), rel=1e-12)
+    large = D.projective(5_000, epsilon=2)
+    gains = {f"about {c}": {c: 1, c + 1: 0.5, c + 2: 0.25} for c in range(0, 4_990, 100)}
+    found = mw.audit(large).gain_leakage(gains)
+    assert found.prior_vulnerability == pytest.approx(1.75 / 5_000)
+    # A report that holds all three of a guess is seen by those with the truth in it, and no other.
+    assert found.prior_vulnerability < found.posterior_vulnerability <= found.prior_vulnerability * found.bound
+    most = float(large.channel.member) * 1.75 / 5_000 * large.channel.report_count()
+    assert found.posterior_vulnerability <= most * (1 + 1e-12)
+    with pytest.raises(mw.DesignError, match="merge guesses"):
+        mw.audit(D.projective(100_000, epsilon=2)).gain_leakage({c: {c: 1, c + 1: 1} for c in range(1_000)})
+
+
+def drawn(leakage: Any) -> list[Any]:
+    """The rows of each layer of the picture."""
+    chart = leakage.plot().to_dict()
+    return [layer["data"].get("values") or chart["datasets"][layer["data"]["name"]] for layer in chart["layer"]]
+
+
+def test_a_picture_shows_guesses_without_a_report_and_the_best_one_with_one() -> None:
+    found = mw.audit(D.warner(truth_prob=0.75)).gain_leakage({"accuse": {"yes": 1}, "pass by": {"no": 2}})
+    bars, line = drawn(found)
+    assert [(bar["guess"], bar["gain"]) for bar in bars] == [("pass by", 1.0), ("accuse", 0.5)]
+    assert line[0]["gain"] == 1.125
+    assert "pass by" in found.summary()
+    assert found.to_frame()["gain without a report"].tolist() == [0.5, 1.0]
+    many = mw.audit(D.direct(60)).gain_leakage(np.eye(60, dtype=int))
+    assert len(drawn(many)[0]) == 40
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,10 @@ def off(found: Any, expected: Any) -> float:
 def test_normal_and_logistic_laws() -> None:
     x = np.linspace(-37, 8, 901)
     assert off(normal.normal_cdf(x), special.ndtr(x)) < 1e-12
+    table = np.array([[-math.inf, -38.5, -1e-300], [0.0, 0.67448975, math.inf]])
+    assert off(normal.normal_cdf(table), special.ndtr(table)) < 1e-15
+    assert math.isnan(normal.normal_cdf(math.nan))
+    assert normal.normal_cdf(1.0).shape == ()
     x = np.linspace(-300, 8, 3001)
     assert off(normal.log_normal_cdf(x), special.log_ndtr(x)) < 1e-13
     p = np.concatenate([[0, 1], np.geomspace(1e-300, 0.5, 200), 1 - np.geomspace(1e-15, 0.5, 200)])

@@ -15,6 +15,7 @@ from scipy import stats
 
 import maskwell as mw
 from maskwell import designs, planning
+from maskwell.planning.inflation import Inflation
 from maskwell.planning.variance_lines import mean_squares
 from tests.conformance.members import MEMBERS
 
@@ -375,6 +376,54 @@ def test_power_to_one_side_and_in_complex_samples() -> None:
             planning.power(design, 900, 0.1, baseline=0.2, **options)
 
 
+def test_half_widths_in_complex_samples() -> None:
+    """What sampling adds grows by the design effect, what masks add by that of the weights alone."""
+    design = mw.designs.minimax(3, epsilon=2)
+    plain = planning.half_width(design, 1000, proportion=0.3)
+    assert planning.half_width(design, 1500, proportion=0.3, design_effect=1.5, weight_effect=1.5) == pytest.approx(
+        plain, rel=1e-3
+    )
+    spared = planning.half_width(design, 1500, proportion=0.3, design_effect=1.5)
+    assert spared < plain
+    # Wald's margin, by hand: the masks' part of n times the variance is what is above p (1 - p).
+    z, open_answers = 1.959964, 0.3 * 0.7
+    whole = 1000 * (plain / z) ** 2
+    assert spared == pytest.approx(z * math.sqrt((1.5 * open_answers + whole - open_answers) / 1500), rel=1e-6)
+    worst = planning.half_width(design, 1000, design_effect=2, weight_effect=1.2)
+    tried = [
+        planning.half_width(design, 1000, proportion=p / 50, design_effect=2, weight_effect=1.2) for p in range(51)
+    ]
+    assert max(tried) <= worst <= max(tried) * 1.001
+    n = planning.sample_size(design, 0.05, design_effect=2, weight_effect=1.2)
+    widths = [planning.half_width(design, size, design_effect=2, weight_effect=1.2) for size in (n, n - 1)]
+    assert widths[0] <= 0.05 < widths[1]
+    with pytest.raises(mw.DesignError, match="weight_effect"):
+        planning.half_width(design, 1000, weight_effect=0.9)
+
+
+def test_what_a_sample_does_to_simulated_power_and_to_groups() -> None:
+    """With a weight effect the masks' part grows by that alone, so that the sample is worth more people."""
+    design, population = mw.designs.minimax(2, epsilon=2), np.array([0.4, 0.6])
+    total = float(design.scores("linear").second_moment_diagonal(population).sum() - population @ population)
+    sampling = 1 - float(population @ population)
+    expected = (2 * sampling + 1.1 * (total - sampling)) / total
+    assert Inflation.of(2, 1.1).of_population(design, population) == pytest.approx(expected)
+    assert Inflation.of(2, 2).of_population(design, population) == 2
+    options: dict[str, Any] = {"design_effect": 2, "surveys": 300}
+    shares, n = [[0.4, 0.6], [0.5, 0.5]], 900
+    safe = planning.power_of_homogeneity(design, shares, [n, n], **options).power
+    better = planning.power_of_homogeneity(design, shares, [n, n], weight_effect=1.1, **options).power
+    fewer = planning.power_of_homogeneity(design, shares, [n // 2, n // 2], surveys=300).power
+    assert safe == fewer < better
+    dice = [mw.designs.forced_response(yes_prob=p, no_prob=0) for p in ("1/6", "5/6")]
+    given: dict[str, Any] = {"proportions": {"yes": 0.2, "no": 0.8}, "shares": {"always no": 0.1}}
+    plain = planning.compliance_groups(dice, {"always no": "no"}, **given, n=500)
+    sampled = planning.compliance_groups(dice, {"always no": "no"}, **given, n=1000, design_effect=2)
+    assert sampled.power == pytest.approx(plain.power)
+    assert sampled.standard_errors == pytest.approx(plain.standard_errors)
+    assert "design effect" in sampled.summary()
+
+
 def test_a_power_curve_shows_itself() -> None:
     curve = planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, alternative="greater")
     assert (np.diff(curve.masked) > 0).all()
@@ -382,6 +431,7 @@ def test_a_power_curve_shows_itself() -> None:
     assert "in all" in curve.summary()
     assert curve.plot().to_dict()["layer"]
     assert list(curve.to_frame().columns) == ["n", "power", "power asked directly"]
+    assert curve.to_dict()["design"]["fingerprint"] == curve.design.fingerprint
 
 
 def test_simulated_power_is_that_of_the_formula_and_the_level_without_a_difference() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 import maskwell as mw
+from maskwell.reports import Reports
 from tests.oracles.people import people
 from tests.test_sample import survey
 
@@ -291,3 +294,80 @@ def test_a_ratio_knows_its_limits(data: pd.DataFrame, sample: mw.Sample) -> None
     assert "difference of 1 and 3" in some.summary()
     with pytest.raises(mw.EstimationError, match="there is no group"):
         mw.compare_groups(reports, data["stratum"], {"never": 1}, between=(1, 99), sample=sample)
+
+
+def test_an_estimate_says_which_tests_of_a_share_it_has() -> None:
+    reports = mw.designs.warner(truth_prob=0.8).mask(["yes"] * 60 + ["no"] * 140, seed=1)
+    linear, weighted = mw.estimate(reports), mw.estimate(reports, weights=np.linspace(1, 2, 200))
+    likelihood = mw.estimate(reports, "likelihood")
+    assert linear.possible_tests == ("exact", "score", "wald")
+    assert weighted.possible_tests == ("score", "wald")
+    assert likelihood.possible_tests == ("wald",)
+    assert (likelihood.variance_model, likelihood.binomial_model, weighted.binomial_model) == (None, None, None)
+    with pytest.raises(mw.EstimationError, match="score does not hold for this estimate; possible: wald"):
+        likelihood.test("yes", 0.2, method="score")
+    # Wilson's limits are where the score test has a p-value of one minus the level.
+    low, high = linear.interval(method="wilson")[0]
+    assert linear.test("yes", low, method="score").p_value == pytest.approx(0.05)
+    assert linear.test("yes", high, method="score").p_value == pytest.approx(0.05)
+
+
+@pytest.fixture(scope="module")
+def with_an_empty_replicate() -> tuple[mw.Reports, list[str], mw.Sample]:
+    """Six answers, of which the first cluster has all women: without it there are none."""
+    design = mw.designs.product(mw.designs.direct(LEVELS), mw.designs.direct(["yes", "no"]), names=["level", "used"])
+    truths = [("never", "yes"), ("once", "no"), ("often", "no"), ("never", "yes"), ("once", "yes"), ("never", "no")]
+    sample = mw.Sample(clusters=[1, 1, 2, 2, 3, 3]).with_replicates("jk1")
+    return design.mask(truths), ["f", "f", "m", "m", "m", "m"], sample
+
+
+Case = tuple[mw.Reports, list[str], mw.Sample]
+WOMEN = np.array([True, True, False, False, False, False])
+
+
+def _level(case: Case) -> mw.Reports:
+    reports = case[0]
+    return Reports(reports.design.part("level"), reports.design.codec.split(reports.packed)[0])
+
+
+OF_NOBODY: dict[str, Callable[[Case], Any]] = {
+    "mean": lambda c: mw.estimate_by(_level(c), c[1], sample=c[2])["f"].covariance,
+    "variances alone": lambda c: mw.estimate_by(_level(c), c[1], sample=c[2])["f"].standard_errors,
+    "limits": lambda c: mw.estimate_by(_level(c), c[1], sample=c[2])["f"].interval(),
+    "contrast": lambda c: mw.estimate_by(_level(c), c[1], sample=c[2])["f"].contrast({"never": 1, "once": -1}),
+    "moments": lambda c: mw.estimate_by(_level(c), c[1], method="moments", sample=c[2])["f"].covariance,
+    "likelihood": lambda c: mw.estimate_by(_level(c), c[1], method="likelihood", sample=c[2])["f"].covariance,
+    "one step": lambda c: mw.estimate_by(_level(c), c[1], method="one-step", sample=c[2])["f"].covariance,
+    "joint": lambda c: mw.estimate_by(c[0], c[1], sample=c[2])["f"].covariance,
+    "joint likelihood": lambda c: mw.estimate_by(c[0], c[1], method="likelihood", sample=c[2])["f"].contrast([1] * 6),
+    "marginal": lambda c: mw.estimate_by(c[0], c[1], sample=c[2])["f"].marginal("used").covariance,
+    "difference": lambda c: mw.compare_groups(_level(c), c[1], {"never": 1}, sample=c[2]),
+    "ratio of groups": lambda c: mw.compare_groups(_level(c), c[1], {"never": 1}, measure="ratio", sample=c[2]),
+    "homogeneity": lambda c: mw.homogeneity_test(_level(c), groups=c[1], sample=c[2]),
+}
+
+
+@pytest.mark.parametrize("what", OF_NOBODY)
+def test_a_group_that_a_replicate_leaves_empty_is_named(with_an_empty_replicate: Case, what: str) -> None:
+    with pytest.raises(mw.EstimationError, match="nobody is left of a group") as error:
+        OF_NOBODY[what](with_an_empty_replicate)
+    assert "\n" not in str(error.value)
+
+
+def test_a_ratio_to_nobody_is_refused(with_an_empty_replicate: Case) -> None:
+    """With people who can all be left out by one replicate a denominator is as uncertain as it is large."""
+    _, _, sample = with_an_empty_replicate
+    with pytest.raises(mw.EstimationError, match="too near 0 to divide by"):
+        mw.ratio(_level(with_an_empty_replicate), {"never": 1}, {"once": 1}, sample=sample, domain=WOMEN)
+
+
+@pytest.mark.parametrize("method", ["linear", "likelihood"])
+def test_totals_of_nobody_are_none_at_all(with_an_empty_replicate: Case, method: Any) -> None:
+    """A total needs no size to divide by: with the weights of a replicate that has no women there are 0 of them."""
+    _, _, sample = with_an_empty_replicate
+    answered = replace(_level(with_an_empty_replicate), missing=~WOMEN)
+    found = mw.estimate_totals(answered, method, sample=sample)
+    weights = np.array([[0, 1.5, 1.5]] * 2).T  # of the women, by replicate and category they answered
+    rows = np.sqrt(2 / 3) * (np.column_stack([weights, np.zeros(3)]) - np.array([1, 1, 0]))
+    np.testing.assert_allclose(found.covariance, rows.T @ rows, atol=1e-9)
+    assert found.values.round(9).tolist() == [1, 1, 0]

@@ -34,7 +34,8 @@ from maskwell.inference import (
 )
 from maskwell.inference.compliance.behaviours import Behaviour
 from maskwell.inference.compliance.bounds import ComplianceBounds, compliance_bounds
-from maskwell.inference.compliance.fit import Compliance, compliance
+from maskwell.inference.compliance.fit import compliance
+from maskwell.inference.compliance.result import Compliance
 from maskwell.inference.items.correlations import correlations
 from maskwell.inference.items.sums import sum_score
 from maskwell.inference.regression.arms import arms

@@ -140,6 +140,29 @@ def test_audit_json_is_the_whole_audit(run: Run) -> None:
     }
 
 
+def test_audit_says_what_a_report_is_worth_to_a_reader(run: Run) -> None:
+    aims = {"accuse": {"0": 1}, "pass by": {"1": "2"}}
+    Path("aims.json").write_text(json.dumps(aims))
+    ran = run("audit", "P2.json", "--gain", "aims.json", "--json", "--plot", "gains.svg")
+    design = mw.Design.from_json(Path("P2.json").read_text())
+    expected = mw.audit(design).gain_leakage({"accuse": {0: 1}, "pass by": {1: 2}}).to_dict()
+    assert ran.json["gain_leakage"] == json.loads(json.dumps(expected)), ran.err
+    assert ran.json["output"] == ["gains.svg"]
+    assert Path("gains.svg").stat().st_size > 1000
+    assert "multiplicative leakage" in run("audit", "P2.json", "--gain", "aims.json").text
+    assert_refused(run("audit", "P2.json", "--plot", "gains.svg"), "give --gain as well")
+    assert_refused(run("audit", "P2.json", "--gain", "aims.json", "--plot", "gains.gif"), "--plot writes")
+    assert_refused(run("audit", "P2.json", "--gain", "aims.json", "--explain", "respondent"), "--gain goes without it")
+    for text, about in (
+        ("[1]", "what each guess gains by category"),
+        ("{", "not JSON"),
+        ('{"x": {"9": 1}}', "names '9', which is no category"),
+        ('{"x": {"0": -1}}', "is negative"),
+    ):
+        Path("aims.json").write_text(text)
+        assert_refused(run("audit", "P2.json", "--gain", "aims.json"), "--gain", about)
+
+
 @pytest.mark.parametrize("audience", ["respondent", "interviewer", "methodologist"])
 def test_audit_explains(run: Run, audience: Any) -> None:
     design = mw.Design.from_json(Path("P2.json").read_text())

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import maskwell as mw
@@ -42,6 +43,43 @@ def test_what_cannot_be_told_has_bounds(run: Run, two: list[str]) -> None:
     assert np.array(ran.json["upper"]) == pytest.approx(expected.upper), ran.err
     assert "do not follow" in run(*alone, "--bounds", 0.2).text
     assert "'no' reports as 'denies' does" in run("compliance", *two, "--answers-as", "denies=no").err
+
+
+def test_a_sample_is_read_from_the_columns_beside_the_reports(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster that has people of both groups is one, whichever file they stand in."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    columns, groups = [], []
+    for name, design, yes in (("rare", RARE, 60), ("often", OFTEN, 150)):
+        table = pd.DataFrame({"answer": rng.permutation(np.repeat(["yes", "no"], [yes, 200 - yes]))})
+        table["weight"], table["psu"] = rng.uniform(1, 3, 200), rng.integers(20, size=200)
+        table["region"] = table["psu"] % 2
+        table.to_csv(f"{name}.csv", index=False)
+        Path(f"{name}.json").write_text(design.to_json(), encoding="utf-8")
+        made = ["reports", f"{name}.csv", "--column", "answer", "--design", f"{name}.json"]
+        kept = run(*made, "--keep", "weight,psu,region", "-o", f"{name}.parquet")
+        assert kept.code == 0, kept.err
+        columns.append(table)
+        groups.append(mw.Reports.of(design, table["answer"]))
+    both = pd.concat(columns)
+    sample = mw.Sample(both, weights="weight", strata="region", clusters="psu")
+    expected = mw.compliance(groups, {"always no": "no"}, sample=sample)
+    command = ["compliance", "rare.parquet", "often.parquet", "-b", "always no=no"]
+    described = ["--weights", "weight", "--strata", "region", "--clusters", "psu"]
+    ran = run(*command, *described, "--json", "--plot", "shares.svg")
+    assert ran.json["standard_errors"] == pytest.approx(expected.standard_errors), ran.err
+    assert ran.json["degrees_of_freedom"] == 18
+    assert ran.json["test"]["p_value"] == pytest.approx(expected.test().p_value)
+    assert "18 degrees of freedom" in run(*command, *described).text
+    replicated = run(*command, *described, "--replicate-method", "jkn", "--json")
+    errors = mw.compliance(groups, {"always no": "no"}, sample=sample.with_replicates("jkn")).standard_errors
+    assert replicated.json["standard_errors"] == pytest.approx(errors), replicated.err
+    assert_refused(run(*command, "--weights", "wait"), "no column 'wait'")
+    assert_refused(run(*command, *described, "--bounds", 0.2), "--bounds takes reports as independent")
+    groups[0].tally().write("rare.tally.json")
+    assert_refused(run("compliance", "rare.tally.json", "-b", "x=no", "--weights", "weight"), "stored tally")
 
 
 def test_options_that_do_not_go_together(run: Run, two: list[str]) -> None:

@@ -70,6 +70,7 @@ THINGS = """
 --format            the format of a file to write
 --fpc               the size of the population of a stratum
 --from              a data file to take labels from
+--gain              what guesses gain a reader
 --gamma             the demand of a parity
 --host              the address to listen on
 --html              a report with pictures to write

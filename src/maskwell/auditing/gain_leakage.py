@@ -16,12 +16,14 @@ from maskwell.exact import given_fraction
 from maskwell.limits import MOST_WEIGHTS
 from maskwell.results.numbers import figure, limit
 from maskwell.results.result import Result
+from maskwell.tables.labels import text_of
 
 
 @dataclass(frozen=True, repr=False)
 class GainLeakage(Result):
     """What the best guess is worth without a report and with one; ``guesses`` counts what the reader may guess.
 
+    ``names`` are the guesses, and ``exact_worths`` what each gains on average without a report.
     ``best_guess`` is the guess that is worth most without a report, the first of them if several are. Figures are
     fractions, except that the vulnerability with a report is a float where reports are too many to list.
     ``exact_bound`` is the Bayes capacity, the sum over reports of their largest chance: no prior and no gain, of those
@@ -29,11 +31,17 @@ class GainLeakage(Result):
     """
 
     design: Design
-    guesses: int
+    names: tuple[Any, ...]
+    exact_worths: tuple[Fraction, ...]
     best_guess: Any
     exact_prior_vulnerability: Fraction
     exact_posterior_vulnerability: Fraction | float
     exact_bound: Fraction
+
+    @property
+    def guesses(self) -> int:
+        """How many guesses the reader has."""
+        return len(self.names)
 
     @property
     def prior_vulnerability(self) -> float:
@@ -79,6 +87,15 @@ class GainLeakage(Result):
             "additive leakage": figure(self.additive),
         }
 
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "guess": [text_of(name) for name in self.names],
+            "gain without a report": list(map(float, self.exact_worths)),
+        }
+
+    def _order(self) -> list[int]:
+        return sorted(range(self.guesses), key=lambda at: -self.exact_worths[at])
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as JSON can hold them: exact ones as text."""
         plain = ("prior_vulnerability", "posterior_vulnerability", "multiplicative", "bits", "additive", "bound")
@@ -116,7 +133,8 @@ def gain_leakage(design: Design, prior: Vector | None, gain: Any) -> GainLeakage
     # A report never lowers what the best guess is worth; round-off in a float might.
     after = max(before, after)
     bound = design.k * Fraction(design.channel.leakage(None).prediction())
-    return GainLeakage(design, len(worth), read.guesses[worth.index(before)], before, after, bound)
+    best = read.guesses[worth.index(before)]
+    return GainLeakage(design, tuple(read.guesses), tuple(worth), best, before, after, bound)
 
 
 class Gain(NamedTuple):

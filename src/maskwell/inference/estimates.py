@@ -183,15 +183,17 @@ class Estimate(Result, ABC):
     @property
     def possible_tests(self) -> tuple[proportion_tests.Kind, ...]:
         """The kinds of ``test`` that hold for this estimate, the best one first."""
-        return ("wald",)
+        return proportion_tests.kinds(self)
 
-    def variance_if(self, at: int, value: float) -> float:
-        """The variance of one category's estimate if its share were ``value``."""
-        raise NotImplementedError
+    @property
+    def variance_model(self) -> proportion_tests.VarianceModel | None:
+        """What knows the variance at any share, for score tests; None where only the estimated one is known."""
+        return None
 
-    def binomial_count(self, at: int, value: float) -> tuple[int, float]:
-        """How many reports hold a category, and the chance that one does if the category's share is ``value``."""
-        raise NotImplementedError
+    @property
+    def binomial_model(self) -> proportion_tests.BinomialModel | None:
+        """What counts reports that hold a category, for exact tests; None where no count is binomial."""
+        return None
 
     def contrast_variance(self, weights: Vector) -> float:
         """The variance of a weighted sum of the estimated proportions."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from maskwell.designs.base import Matrix, Scores, Vector
 from maskwell.inference.estimates import Estimate
-from maskwell.inference.hypotheses.proportions import Kind
+from maskwell.inference.hypotheses.proportions import BinomialModel, VarianceModel
 from maskwell.inference.intervals import closed_form
 from maskwell.inference.simplex import project
 
@@ -86,14 +86,20 @@ class LinearEstimate(Estimate):
         return self.scores.binomial() is not None and self.tally.squares is None
 
     @property
-    def possible_tests(self) -> tuple[Kind, ...]:
-        return ("exact", "score", "wald") if self._is_binomial else ("score", "wald")
+    def variance_model(self) -> VarianceModel:
+        return self
+
+    @property
+    def binomial_model(self) -> BinomialModel | None:
+        return self if self._is_binomial else None
 
     def variance_if(self, at: int, value: float) -> float:
+        """The variance of one category's estimate if its share were ``value``."""
         intercept, slope, worth = (x[at] for x in closed_form.variance_lines(self))
         return max(float(intercept + slope * value - value**2), 0.0) / float(worth)
 
     def binomial_count(self, at: int, value: float) -> tuple[int, float]:
+        """How many reports hold a category, and the chance that one does if the category's share is ``value``."""
         chances = self.scores.binomial()
         assert chances is not None
         given, other = (float(chance[at]) for chance in chances)

@@ -19,6 +19,7 @@ from maskwell.errors import DesignError
 from maskwell.exact import given_fraction
 from maskwell.inference.alternatives import Alternative, both_sides, checked
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.planning.inflation import Inflation
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import Lines, margin, respondents, share
 
@@ -93,41 +94,6 @@ def sample_size_for_power(
             f"power must exceed 1 - level = {1 - level:.6g}, the rate of false alarms; got {power}.", parameter="power"
         )
     return least(lambda n: power_of(question, (n, n)) >= wanted, f"a power of {power} for a difference of {difference}")
-
-
-@dataclass(frozen=True)
-class Inflation:
-    """What a sample does to variances: to those of sampling, and to those of masking."""
-
-    sampling: float
-    masking: float
-
-    @staticmethod
-    def of(design_effect: Any, weight_effect: Any) -> "Inflation":
-        effects = [
-            float(given_fraction(value, name, DesignError))
-            for name, value in (("design_effect", design_effect), ("weight_effect", weight_effect))
-        ]
-        if effects[0] <= 0:
-            raise DesignError(f"design_effect must be above 0; got {design_effect}.", parameter="design_effect")
-        if effects[1] < 1:
-            raise DesignError(
-                f"weight_effect is 1 + cv² of the weights and so at least 1; got {weight_effect}.",
-                parameter="weight_effect",
-            )
-        return Inflation(*effects)
-
-    def variance(self, lines: Lines, proportion: float | Vector) -> Vector:
-        """n times the variance of the estimate, by line."""
-        open_answers = np.multiply(proportion, 1 - np.asarray(proportion))
-        masking = np.maximum(lines.variance(proportion) - open_answers, 0.0)
-        found: Vector = self.sampling * open_answers + self.masking * masking
-        return found
-
-    def peaks(self, lines: Lines) -> Vector:
-        """The proportion at which the variance is largest, by line; outside 0 to 1 where it only rises or falls."""
-        found: Vector = (self.sampling + self.masking * (lines.slope - 1)) / (2 * self.sampling)
-        return found
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ import numpy as np
 
 from maskwell.designs import direct
 from maskwell.designs.base import Design, Vector
+from maskwell.designs.storage import about
+from maskwell.plain_json import jsonable
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.results.result import Result
 
@@ -55,7 +57,7 @@ class PowerCurve(Result):
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain values."""
         return {
-            "design": self.design.fingerprint,
+            "design": jsonable(about(self.design)),
             "difference": self.difference,
             "two_groups": self.two_groups,
             "n": list(self.n),

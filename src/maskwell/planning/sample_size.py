@@ -14,6 +14,7 @@ import numpy as np
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.planning.inflation import Inflation
 from maskwell.planning.variance_lines import Lines, margin, position, respondents, share
 
 _SUM_TOLERANCE = 1e-9
@@ -28,21 +29,27 @@ def half_width(
     proportion: float | None = None,
     category: Any = None,
     simultaneous: bool = False,
+    design_effect: float = 1.0,
+    weight_effect: float = 1.0,
 ) -> float:
     """Half the width of a category's interval with ``n`` respondents.
 
     ``proportion`` is the category's share; the widest interval over all shares if it is not given. ``category`` matters
     only for designs that treat categories differently; the worst one if not given. ``simultaneous`` is for intervals
     that hold for all categories together. The half-width of a survey varies with its estimate; this is the one at
-    the share itself.
+    the share itself. ``design_effect`` is what the sample does to the variance of a direct question, ``weight_effect``
+    what unequal weights do to that of masking (see ``power``).
 
     >>> from maskwell import designs
     >>> round(half_width(designs.direct(2), 1000), 4), round(half_width(designs.minimax(2, epsilon=1), 1000), 4)
     (0.031, 0.0671)
+    >>> round(half_width(designs.minimax(2, epsilon=1), 1000, design_effect=2, weight_effect=1.2), 4)
+    0.0785
     """
     quantile = _quantile(design, level, simultaneous)
     given = None if proportion is None else share(proportion, "proportion")
-    return _half_width(Lines.of(design, category), respondents(n), quantile, given)
+    sampled = Inflation.of(design_effect, weight_effect)
+    return _half_width(Lines.of(design, category), respondents(n), quantile, given, sampled)
 
 
 def sample_size(
@@ -53,6 +60,8 @@ def sample_size(
     proportion: float | None = None,
     category: Any = None,
     simultaneous: bool = False,
+    design_effect: float = 1.0,
+    weight_effect: float = 1.0,
 ) -> int:
     """The least number of respondents whose interval for a category is no wider than ± ``half_width``.
 
@@ -65,8 +74,8 @@ def sample_size(
     wanted = margin(half_width, "half_width")
     quantile = _quantile(design, level, simultaneous)
     given = None if proportion is None else share(proportion, "proportion")
-    lines = Lines.of(design, category)
-    return least(lambda n: _half_width(lines, n, quantile, given) <= wanted, f"a half-width of {half_width}")
+    lines, sampled = Lines.of(design, category), Inflation.of(design_effect, weight_effect)
+    return least(lambda n: _half_width(lines, n, quantile, given, sampled) <= wanted, f"a half-width of {half_width}")
 
 
 def variance_inflation(
@@ -112,13 +121,14 @@ def _quantile(design: Design, level: float, simultaneous: bool) -> float:
     return normal_quantile(1 - (1 - level) / design.k if simultaneous else level)
 
 
-def _half_width(lines: Lines, n: int, quantile: float, proportion: float | None) -> float:
+def _half_width(lines: Lines, n: int, quantile: float, proportion: float | None, sampled: Inflation) -> float:
     """The larger of the Wald and the Wilson half-width, at the worst line."""
     # Both grow with the variance at p alone, so the worst p of a line is that of its variance.
-    p = lines.worst_proportions() if proportion is None else np.full(len(lines.slope), proportion)
-    variance, t = lines.variance(p), quantile**2 / n
-    peak = lines.intercept + lines.slope**2 / 4
-    wilson = (t * variance + t**2 * peak) / (1 + t) ** 2
+    worst = np.clip(sampled.peaks(lines), 0.0, 1.0)
+    p = worst if proportion is None else np.full(len(lines.slope), proportion)
+    variance, t = sampled.variance(lines, p), quantile**2 / n
+    intercept, slope, curvature = sampled.curves(lines)
+    wilson = (t * variance + t**2 * (intercept * curvature + slope**2 / 4)) / (1 + t * curvature) ** 2
     return math.sqrt(max(float((t * variance).max()), float(wilson.max())))
 
 

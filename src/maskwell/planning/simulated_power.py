@@ -2,12 +2,14 @@
 
 Counts of reports are drawn from the design's own matrix, so that thousands of respondents cost as little as ten. A
 complex sample counts as one of n / design_effect independent people, which is on the safe side: masking noise does not
-grow with clusters.
+grow with clusters. With ``weight_effect``, the part of the design effect that unequal weights have, the masks' part of
+the variance grows by that alone; the sample then counts as one of as many people as its total variance over all
+categories is worth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,10 @@ from maskwell.errors import DesignError
 from maskwell.inference.draws import derived_seed, draw_counts
 from maskwell.inference.hypotheses.fit import goodness_of_fit
 from maskwell.inference.hypotheses.homogeneity import homogeneity_test
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.independence import independence_test
 from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.planning.inflation import Inflation
 from maskwell.planning.power_curve import SimulatedPower
 from maskwell.planning.variance_lines import respondents
 from maskwell.reports.tally import Tally
@@ -37,6 +41,7 @@ def power_of_independence(
     *,
     level: float = 0.95,
     design_effect: float = 1.0,
+    weight_effect: float | None = None,
     surveys: int = 500,
     seed: int = 1,
 ) -> SimulatedPower:
@@ -50,10 +55,10 @@ def power_of_independence(
     """
     shares = _shares(table, (one.k, other.k), "table")
     chances = one.matrix() @ shares @ other.matrix().T
-    both, size = product(one, other), _respondents(n, design_effect)
+    both, effect = product(one, other), _effect(design_effect, weight_effect)
+    size = _respondents(n, effect, both, shares.reshape(-1))
     rows = _counts(chances.reshape(-1), size, surveys, seed, "independence")
-    p = [independence_test(Tally.from_counts(both, counts), permutations=0).p_value for counts in rows]
-    return _result("independence", n, p, level)
+    return _simulated("independence", n, level, [(both, rows)], lambda t: independence_test(t[0], permutations=0))
 
 
 def power_of_homogeneity(
@@ -63,6 +68,7 @@ def power_of_homogeneity(
     *,
     level: float = 0.95,
     design_effect: float = 1.0,
+    weight_effect: float | None = None,
     surveys: int = 500,
     seed: int = 1,
 ) -> SimulatedPower:
@@ -74,15 +80,12 @@ def power_of_homogeneity(
     if len(asked) != len(sizes) or len(sizes) < 2:
         raise DesignError("two groups or more are needed, with a size for each, and one design or one for each.")
     populations = _rows(shares, len(sizes), asked[0].k)
+    effect = _effect(design_effect, weight_effect)
     drawn = [
-        _counts(design.matrix() @ population, _respondents(size, design_effect), surveys, seed, "groups", at)
-        for at, (design, population, size) in enumerate(zip(asked, populations, sizes, strict=True))
+        (design, _counts(design.matrix() @ p, _respondents(size, effect, design, p), surveys, seed, "groups", at))
+        for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True))
     ]
-    p = []
-    for groups in zip(*drawn, strict=True):
-        tallies = [Tally.from_counts(design, counts) for design, counts in zip(asked, groups, strict=True)]
-        p.append(homogeneity_test(tallies, seed=seed).p_value)
-    return _result("homogeneity", sum(sizes), p, level)
+    return _simulated("homogeneity", sum(sizes), level, drawn, lambda t: homogeneity_test(t, seed=seed))
 
 
 def power_of_fit(
@@ -94,6 +97,7 @@ def power_of_fit(
     *,
     level: float = 0.95,
     design_effect: float = 1.0,
+    weight_effect: float | None = None,
     surveys: int = 500,
     seed: int = 1,
 ) -> SimulatedPower:
@@ -106,9 +110,9 @@ def power_of_fit(
     if not 0 < share < 1:
         raise DesignError(f"share must lie between 0 and 1; got {share}.", parameter="share")
     chances = (1 - share) * (design.matrix() @ population) + share * instead
-    rows = _counts(chances, _respondents(n, design_effect), surveys, seed, "fit")
-    p = [goodness_of_fit(Tally.from_counts(design, counts)).p_value for counts in rows]
-    return _result("fit to the design", n, p, level)
+    size = _respondents(n, _effect(design_effect, weight_effect), design, population)
+    rows = _counts(chances, size, surveys, seed, "fit")
+    return _simulated("fit to the design", n, level, [(design, rows)], lambda t: goodness_of_fit(t[0]))
 
 
 def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
@@ -126,10 +130,13 @@ def _rows(given: Any, rows: int, k: int) -> Matrix:
     return np.array([_shares(row, (k,), "shares") for row in found])
 
 
-def _respondents(n: int, design_effect: float) -> int:
-    if not design_effect > 0:
-        raise DesignError(f"design_effect must be above 0; got {design_effect}.", parameter="design_effect")
-    return max(round(respondents(n) / design_effect), 1)
+def _effect(design_effect: float, weight_effect: float | None) -> Inflation:
+    return Inflation.of(design_effect, max(design_effect, 1.0) if weight_effect is None else weight_effect)
+
+
+def _respondents(n: int, effect: Inflation, design: Design, proportions: Vector) -> int:
+    """How many independent people a sample of n is worth."""
+    return max(round(respondents(n) / effect.of_population(design, proportions)), 1)
 
 
 def _counts(chances: Vector, n: int, surveys: int, seed: int, *purpose: object) -> Matrix:
@@ -143,7 +150,17 @@ def _counts(chances: Vector, n: int, surveys: int, seed: int, *purpose: object) 
     return draw_counts(chances / chances.sum(), n, surveys, derived_seed(seed, "power", *purpose)).astype(float)
 
 
-def _result(test: str, n: int, p_values: list[float], level: float) -> SimulatedPower:
+def _simulated(
+    test: str,
+    n: int,
+    level: float,
+    drawn: Sequence[tuple[Design, Matrix]],
+    of: Callable[[list[Tally]], HypothesisTest],
+) -> SimulatedPower:
+    """How often a test of groups, each with a design and a row of counts per survey, rejects."""
     normal_quantile(level)
-    share = float(np.mean(np.array(p_values) <= 1 - level))
-    return SimulatedPower(test, n, share, len(p_values), level)
+    designs = [design for design, _ in drawn]
+    surveys = zip(*(rows for _, rows in drawn), strict=True)
+    tallies = ([Tally.from_counts(d, counts) for d, counts in zip(designs, groups, strict=True)] for groups in surveys)
+    p_values = np.array([of(each).p_value for each in tallies])
+    return SimulatedPower(test, n, float(np.mean(p_values <= 1 - level)), len(p_values), level)

@@ -44,10 +44,6 @@ class Lines:
         spread: Vector = np.maximum(self.intercept + self.slope * proportion - np.square(proportion), 0.0)
         return spread
 
-    def worst_proportions(self, low: float = 0.0, high: float = 1.0) -> Vector:
-        """Where between ``low`` and ``high`` the variance is largest, by line."""
-        return np.clip(self.slope / 2, low, high)
-
 
 def mean_squares(design: Design) -> Matrix:
     """Entry (i, j): the mean square of the score for category i in reports of people whose truth is j."""

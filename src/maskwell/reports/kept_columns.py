@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,15 @@ _ROWS = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class KeptColumns:
-    """The reports of some masked columns, and a table of some kept ones."""
+    """The reports of some masked columns, and some kept ones in batches of rows."""
 
     reports: dict[str, Reports]
-    table: Any
+    batches: Sequence[Any]
+
+    @cached_property
+    def table(self) -> Any:
+        """The kept columns."""
+        return joined_batches(self.batches)
 
 
 def read_kept_columns(
@@ -40,7 +46,6 @@ def read_kept_columns(
 
     ``masked`` names the masked columns that are wanted, all of them if it is None.
     """
-    import pyarrow as pa
 
     reports: dict[str, list[Reports]] = {}
     batches: list[Any] = []
@@ -63,7 +68,7 @@ def read_kept_columns(
             for column in wanted:
                 reports.setdefault(column, []).append(nothing[column])
     joined = {column: Reports.concatenate(parts) for column, parts in reports.items()}
-    return KeptColumns(joined, _table(batches, pa))
+    return KeptColumns(joined, batches)
 
 
 def _opened(path: str | PathLike[str], name: str) -> Container:
@@ -78,7 +83,10 @@ def _opened(path: str | PathLike[str], name: str) -> Container:
     return found
 
 
-def _table(batches: list[Any], pa: Any) -> Any:
+def joined_batches(batches: Sequence[Any]) -> Any:
+    """A table of kept columns, of one file or of several; it has its rows without a column, too."""
+    import pyarrow as pa
+
     try:
         return pa.Table.from_batches(batches) if batches else pa.table({})
     except pa.ArrowInvalid:

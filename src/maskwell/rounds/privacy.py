@@ -7,8 +7,10 @@ from typing import Any
 
 from maskwell.designs import LayeredDesign
 from maskwell.designs.layered.base import RoundsParity, require_layers
+from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.exact import log_above
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.planning.variance_lines import respondents
 from maskwell.results.numbers import limit
@@ -72,7 +74,7 @@ class RoundsPrivacy(Result):
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values."""
         names = ("rounds", "values", "epsilon", "limit", "without_memory")
-        return {"design": self.design.fingerprint, **{name: getattr(self, name) for name in names}}
+        return {"design": jsonable(about(self.design)), **{name: getattr(self, name) for name in names}}
 
     def summary(self) -> str:
         """The figures in plain text."""

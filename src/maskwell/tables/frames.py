@@ -37,30 +37,30 @@ def read_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     return columns
 
 
-def as_frame(table: Any) -> Any:
-    """A data frame of any library, lazy or not."""
+def as_frame(table: Any, parameter: str = "table") -> Any:
+    """A data frame of any library, lazy or not; ``parameter`` is what the caller calls it."""
     import narwhals as nw
 
     try:
         return nw.from_native(table)
     except TypeError:
         raise DataError(
-            f"table must be a data frame or a mapping from names to columns; got {type(table).__name__}.",
-            parameter="table",
+            f"{parameter} must be a data frame or a mapping from names to columns; got {type(table).__name__}.",
+            parameter=parameter,
         ) from None
 
 
-def native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+def native_columns(table: Any, names: Sequence[str], parameter: str = "table") -> dict[str, Any]:
     """The named columns as they are."""
     if isinstance(table, Microdata):
-        return native_columns(table.table, names)
+        return native_columns(table.table, names, parameter)
     if isinstance(table, Mapping):
-        _refuse_unknown(names, [str(name) for name in table])
+        _refuse_unknown(names, [str(name) for name in table], parameter)
         return {name: table[name] for name in names}
     import narwhals as nw
 
-    frame = as_frame(table)
-    _refuse_unknown(names, frame.collect_schema().names())
+    frame = as_frame(table, parameter)
+    _refuse_unknown(names, frame.collect_schema().names(), parameter)
     wanted = frame.select(*names)
     eager = wanted.collect() if isinstance(wanted, nw.LazyFrame) else wanted
     return {name: eager[name].to_native() for name in names}
@@ -85,10 +85,11 @@ def columns_of_variables(table: Any, names: Sequence[str]) -> list[Any]:
     return list(native_columns(table, names).values())
 
 
-def _refuse_unknown(names: Sequence[str], available: Sequence[Any]) -> None:
+def _refuse_unknown(names: Sequence[str], available: Sequence[Any], parameter: str) -> None:
+    what = "the table" if parameter == "table" else parameter
     for name in names:
         if name not in available:
-            raise DataError(f"the table has no column {name!r}; {among(name, [str(other) for other in available])}.")
+            raise DataError(f"{what} has no column {name!r}; {among(name, [str(other) for other in available])}.")
 
 
 def _arrow(values: Any, name: str) -> Any:
@@ -113,10 +114,10 @@ def settle(table: Any) -> tuple[Any, bool]:
     return table, False
 
 
-def column_names(table: Any) -> list[str]:
+def column_names(table: Any, parameter: str = "table") -> list[str]:
     """The names of a table's columns; pandas knows columns without a name, which no request can name either."""
     if isinstance(table, Microdata):
         return table.names
     if isinstance(table, Mapping):
         return [name for name in table if isinstance(name, str)]
-    return [name for name in as_frame(table).collect_schema().names() if isinstance(name, str)]
+    return [name for name in as_frame(table, parameter).collect_schema().names() if isinstance(name, str)]

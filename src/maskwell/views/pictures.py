@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from maskwell.auditing import Audit, audit
+from maskwell.auditing.gain_leakage import GainLeakage
 from maskwell.designs.base import Design
 from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, Top
 from maskwell.inference.compliance.bounds import ComplianceBounds
-from maskwell.inference.compliance.fit import Compliance
+from maskwell.inference.compliance.result import Compliance
 from maskwell.inference.items.correlations import Correlations
 from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
@@ -35,6 +36,7 @@ from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
+from maskwell.views.charts.gain_leakage import gain_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
@@ -175,6 +177,11 @@ def _(result: Effects, level: float = 0.95) -> Any:
 @picture.register
 def _(result: Audit) -> Any:
     return breach_chart(result)
+
+
+@picture.register
+def _(result: GainLeakage) -> Any:
+    return gain_chart(result)
 
 
 @picture.register

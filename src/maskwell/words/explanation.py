@@ -14,7 +14,9 @@ from maskwell.auditing import audit
 from maskwell.auditing.cautions import USUAL_CEILING
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.storage import about
 from maskwell.errors import DesignError
+from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.results.result import Result
 from maskwell.words.record_sentences import (
@@ -62,7 +64,7 @@ class Explanation(Result):
     def to_dict(self) -> dict[str, Any]:
         """The sentences as plain values."""
         return {
-            "design": self.design.fingerprint,
+            "design": jsonable(about(self.design)),
             "audience": self.audience,
             "sentences": [sentence.text for sentence in self.sentences],
         }

@@ -1,29 +1,28 @@
-"""How the survey procedures for a yes/no question are carried out, with the chances that the matrix gives.
+"""How the survey procedures are carried out, with the chances that the matrix gives.
 
 The words follow the named design; the chances are recovered from its matrix, so that what is read out is what is done.
+Where the matrix does not tell them apart, as those of two devices in a row, they are the design's own parameters.
 """
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from maskwell.designs.base import Design
-from maskwell.words.sentences import Chance, Sentence, device, frequencies, plain, quoted, say
-
-Rows = tuple[tuple[Fraction, ...], ...]
-Labels = dict[str, str]
+from maskwell.words import variant_procedures as variants
+from maskwell.words.asked import Asked
+from maskwell.words.sentences import Chance, Sentence, device, frequencies, plain, say
 
 
 def instructions(design: Design) -> tuple[Sentence, ...]:
     """What the respondent is told to do; nothing for other designs."""
-    procedure = PROCEDURES.get(design.name)
-    if procedure is None or design.k != 2:
+    procedure = (PROCEDURES if design.k == 2 else OF_ANY_NUMBER).get(design.name)
+    if procedure is None or design.small_matrix() is None:
         return ()
-    matrix: Rows = tuple(tuple(row) for row in design.matrix(exact=True))
-    yes, no, first, second = (quoted(label) for label in (*design.categories, *design.report_labels()[:2]))
-    return tuple(procedure(matrix, {"yes": yes, "no": no, "first": first, "second": second}))
+    return tuple(procedure(Asked.by(design)))
 
 
-def _warner(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
+def _warner(asked: Asked) -> Iterator[Sentence]:
+    _, matrix, labels = asked
     yield say("Spin the spinner where nobody else can see it.")
     yield say(
         "Of the spinner's {base} equal parts {statement} bear the statement that your answer is {yes}, the others "
@@ -34,7 +33,8 @@ def _warner(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
     yield say("Say {first} if the statement that it points to is true for you, and {second} if it is not.", **labels)
 
 
-def _forced_response(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
+def _forced_response(asked: Asked) -> Iterator[Sentence]:
+    _, matrix, labels = asked
     chances = {"yes": Chance(matrix[0][1], "forced yes"), "no": Chance(matrix[1][0], "forced no")}
     forced = {f"say_{answer}": chance for answer, chance in chances.items() if chance.value}
     if not forced:
@@ -51,7 +51,8 @@ def _forced_response(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
     yield say("Do what your card says, and tell nobody which card it was.")
 
 
-def _unrelated_question(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
+def _unrelated_question(asked: Asked) -> Iterator[Sentence]:
+    _, matrix, labels = asked
     sensitive = matrix[0][0] - matrix[0][1]
     if sensitive <= 0 or sensitive == 1:
         return
@@ -68,7 +69,8 @@ def _unrelated_question(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
     yield say("Answer the question on your card truthfully, and tell nobody which question it was.")
 
 
-def _crosswise(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
+def _crosswise(asked: Asked) -> Iterator[Sentence]:
+    _, matrix, labels = asked
     yield say(
         "Besides the question of this survey there is a harmless one, to which {people} of {base} people would "
         "truthfully answer {yes}.",
@@ -82,7 +84,8 @@ def _crosswise(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
     )
 
 
-def _kuk(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
+def _kuk(asked: Asked) -> Iterator[Sentence]:
+    _, matrix, labels = asked
     draws = len(matrix) - 1
     red = [sum((count * row[j] for count, row in enumerate(matrix)), Fraction(0)) / draws for j in (0, 1)]
     drawing = "{draws} card" if draws == 1 else "{draws} cards, putting each back before the next,"
@@ -98,10 +101,24 @@ def _kuk(matrix: Rows, labels: Labels) -> Iterator[Sentence]:
     yield say(f"From your pack draw {drawing} and say only how many are red.", draws=plain(draws, "draws"))
 
 
-PROCEDURES: dict[str, Callable[[Rows, Labels], Iterator[Sentence]]] = {
+Procedure = Callable[[Asked], Iterator[Sentence]]
+PROCEDURES: dict[str, Procedure] = {
     "warner": _warner,
     "forced_response": _forced_response,
     "unrelated_question": _unrelated_question,
     "crosswise": _crosswise,
     "kuk": _kuk,
+    "mangat": variants.mangat,
+    "mangat_singh": variants.mangat_singh,
+    "devore": variants.devore,
+    "triangular": variants.triangular,
+    "singh_joarder": variants.singh_joarder,
+    "christofides": variants.christofides,
+    "eriksson": _forced_response,
 }
+"""By the name of the design, for a yes/no question."""
+OF_ANY_NUMBER: dict[str, Procedure] = {
+    "forced_response": variants.forced_categories,
+    "eriksson": variants.forced_categories,
+}
+"""The same for more categories."""

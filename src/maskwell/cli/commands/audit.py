@@ -2,10 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from maskwell.cli.shared.common_options import PlotOption, check_plot
 from maskwell.cli.shared.design_options import (
     CategoriesFromOption,
     CategoriesOption,
@@ -29,8 +30,11 @@ from maskwell.cli.shared.output import (
 from maskwell.cli.shared.pages import HtmlOption, PriorOption, check_page, prior_from
 from maskwell.designs import Design
 from maskwell.designs.storage import about
+from maskwell.input_files import read_whole
+from maskwell.strict_json import strict_value
 
 _CODEBOOKS = (".md", ".json")
+_EXAMPLE = '{"accuse": {"yes": 1}, "pass by": {"no": 2}}'
 
 
 class Audience(StrEnum):
@@ -56,6 +60,15 @@ def audit(
         Path | None,
         typer.Option("--codebook", help="Write a codebook of the masked column: .md or .json.", metavar="FILE"),
     ] = None,
+    gain: Annotated[
+        Path | None,
+        typer.Option(
+            "--gain",
+            help='Also say what a report is worth to a reader: a JSON file of gains, {"guess": {"category": gain}}.',
+            metavar="FILE",
+        ),
+    ] = None,
+    plot: PlotOption = None,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -67,6 +80,7 @@ def audit(
     Examples:
       maskwell audit design.json --html report.html
       maskwell audit design.json --explain respondent
+      maskwell audit design.json --gain aims.json --plot gains.svg
       maskwell audit --design rappor --set epsilon=1 --k 5
       maskwell audit --design from_matrix --set 'P=[["2/3","1/3"],["1/3","2/3"]]' --json
     """
@@ -82,6 +96,9 @@ def audit(
         assert name is not None
         design = named_design(name, declared_categories(categories, k, categories_from), settings)
     check_page(html, [file] if file else [])
+    if explain is not None and gain is not None:
+        raise CommandError("--explain prints the design in plain words instead of figures; --gain goes without it.")
+    gains = _gains(gain, plot, design, [str(path) for path in (file, gain) if path])
     _write_codebook(codebook, design, file)
     if explain is not None:
         _explain(design, explain, named(codebook), json)
@@ -89,18 +106,44 @@ def audit(
     with progress("auditing"):
         result = audit_design(design, prior_from(prior))
         figures = result.to_dict()  # the costly ones are computed when they are asked for
+        leakage = None if gains is None else result.gain_leakage(gains)
+    if plot is not None and leakage is not None:
+        from maskwell.views.saving import save_chart
+
+        save_chart(leakage.plot(), plot)
     if html is not None:
         from maskwell.views.pages.audit import audit_page
 
         save(html, audit_page(result))
     if json:
-        emit_json({**figures, "output": named(codebook, html)})
+        more = {} if leakage is None else {"gain_leakage": leakage.to_dict()}
+        emit_json({**figures, **more, "output": named(codebook, html, plot)})
     else:
         from maskwell.views.terminal.audit import audit_view
         from maskwell.views.terminal.tables import show
 
         show(audit_view(result))
-        say_written(named(codebook, html))
+        if leakage is not None:
+            typer.echo(f"\n{leakage.summary()}")
+        say_written(named(codebook, html, plot))
+
+
+def _gains(path: Path | None, plot: Path | None, design: Design, inputs: list[str]) -> dict[str, Any] | None:
+    """What each guess gains for each category, by the labels of the design; an error if the options do not fit."""
+    if plot is not None and path is None:
+        raise CommandError("--plot draws what a report is worth to a reader; give --gain as well.")
+    check_plot(plot, inputs)
+    if path is None:
+        return None
+    text = read_whole(path, CommandError)
+    try:
+        found = strict_value(text)
+    except (ValueError, RecursionError):
+        raise CommandError(f"--gain {path.name!r} is not JSON such as {_EXAMPLE}.") from None
+    if not isinstance(found, dict) or not all(isinstance(row, dict) for row in found.values()):
+        raise CommandError(f"--gain must hold what each guess gains by category: {_EXAMPLE}.")
+    labels = {str(category): category for category in design.categories}
+    return {guess: {labels.get(name, name): value for name, value in row.items()} for guess, row in found.items()}
 
 
 def _write_codebook(path: Path | None, design: Design, source: str | None) -> None:

@@ -187,6 +187,13 @@ def read_sampled(
     return read_kept_columns(paths.expand(list(names)), names_from(masked) or None, kept)
 
 
+def sample_of_files(files: "Sequence[KeptColumns]", options: SampleOptions) -> "Sample":
+    """The sample of the people of several files, one after the other."""
+    from maskwell.reports.kept_columns import joined_batches
+
+    return options.sample(joined_batches([batch for kept in files for batch in kept.batches]))
+
+
 def together(kept: "KeptColumns", joint: bool) -> "Reports":
     """The reports of the one masked column, or the joint ones of several."""
     from maskwell.reports.joint import side_by_side

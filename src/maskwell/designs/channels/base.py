@@ -191,6 +191,10 @@ class Channel(ABC):
         """How far the rows are from telling as much as this distance of columns allows, which none exceeds."""
         return row_distances(self.floats, reach)
 
+    def over_truths(self, weights: Vector) -> Vector | None:
+        """For each report the sum over truths of its chance times a weight; None where that takes a table."""
+        return None
+
     def leakage(self, prior: Vector | None) -> Leakage:
         """What reports tell a reader with these prior weights; None: to whom all categories are alike."""
         return TableLeakage(self.floats, self.best_guesses, prior)

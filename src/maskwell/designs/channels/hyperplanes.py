@@ -74,6 +74,9 @@ class HyperplaneChannel(Channel):
         other, step = float(self.other), float(self.member - self.other)
         return np.asarray(other * proportions.sum() + step * self.over_points(proportions))
 
+    def over_truths(self, weights: Vector) -> Vector | None:
+        return self.chances(weights)
+
     @cached_property
     def set_sizes(self) -> NDArray[np.int64]:
         """How many truths each hyperplane holds."""

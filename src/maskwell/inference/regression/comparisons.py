@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
-from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.covariance import INFORMATION, covariance_of
 from maskwell.inference.regression.identified import refuse_collinear
 from maskwell.inference.regression.likelihood import Likelihood
@@ -80,9 +79,7 @@ def arms_test(fit: Regression, variable: str | None, effects: str) -> Hypothesis
             return _ratio(f"likelihood ratio test {called}", solution.at.value, fit.llf, df)
         at = likelihood.evaluate(solution.theta, scores=True)
     else:
-        solution = solve(
-            Corrected(wider, fit.family, fit.weights), likelihood.start()[: likelihood.outcome_size], names
-        )
+        solution = solve(likelihood, names)
         at = solution.at
     covariance = covariance_of(at, wider, fit.weights, fit.cov_type, fit.sample)
     places = [at for at, name in enumerate(names) if name in added or name.split(": ", 1)[-1] in added]

@@ -41,6 +41,10 @@ class Outlook(ABC):
     def moments(self, weights: Matrix) -> Moments:
         """The weighted sums of derivatives of the log chances, with one weight per record and outcome."""
 
+    def expected(self, weights: Matrix) -> NDArray[np.float64]:
+        """Negative Hessians as if the truth had been seen, positive definite wherever the parameters are."""
+        return self.moments(weights).curvature
+
     def observed(self, posterior: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
         """Gradient and negative Hessian of the log chance of a report, with the posterior chances that it leaves."""
         gradient, curvature, outer = self.moments(posterior)
@@ -323,6 +327,13 @@ class _NormalOutlook(Outlook):
         curvature[:, 1, 1] = 2 * r**2 * v
         outer = a[:, :, None] * a[:, None, :]
         return Moments(w[:, None] * a, w[:, None, None] * curvature, w[:, None, None] * outer)
+
+    def expected(self, weights: Matrix) -> NDArray[np.float64]:
+        """Their means over outcomes: far from the maximum residuals say little about the way to it."""
+        found = np.zeros((len(self.residual), 2, 2))
+        found[:, 0, 0] = weights[:, 0] * self.precision
+        found[:, 1, 1] = weights[:, 0] * 2
+        return found
 
 
 @dataclass(frozen=True)

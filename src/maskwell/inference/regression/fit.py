@@ -10,10 +10,14 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.covariance import CovarianceType, covariance_of, evaluated, inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES, Family, family_of
-from maskwell.inference.regression.identified import refuse_collinear, refuse_weak, without_finite_estimate
+from maskwell.inference.regression.identified import (
+    refuse_collinear,
+    refuse_few,
+    refuse_weak,
+    without_finite_estimate,
+)
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.newton import maximise, solve
@@ -72,6 +76,8 @@ def regress(
         raise DataError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
     sample.require_length(len(frame.kept), "record")
     weights = sample.weights[frame.kept]
+    if not weights.any():
+        raise DataError("the records that have all values have no weight; there is nothing to fit.", "sample")
     # Of average 1, so that the precision of open answers is that of as many people.
     scaled = weights * (frame.n / weights.sum())
     return fitted(formula, frame, chosen, method, kind, scaled, sample)
@@ -85,18 +91,20 @@ def fitted(
     cov_type: CovarianceType,
     weights: Vector,
     sample: Sample | None = None,
+    start: Vector | None = None,
 ) -> Regression:
-    """The fitted model of a frame."""
+    """The fitted model of a frame; ``start`` are parameters near the solution, such as those of a survey like this."""
     names = family.parameter_names(frame.terms, frame.outcome.categories)
     likelihood = Likelihood(frame, family, weights)
+    refuse_few(likelihood)
     refuse_collinear(likelihood, names)
     if method == "likelihood":
-        solution = maximise(likelihood, names)
+        solution = maximise(likelihood, names, start)
         at = evaluated(likelihood, solution.theta, solution.at, cov_type)
         unmasked = inverse(solution.complete)
     else:
         _require_scores(frame)
-        solution = solve(Corrected(frame, family, weights), likelihood.start()[: likelihood.outcome_size], names)
+        solution = solve(likelihood, names, start)
         at = solution.at
         if (endless := without_finite_estimate(likelihood, at.information, names)) is not None:
             raise EstimationError(endless)

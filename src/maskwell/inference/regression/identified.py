@@ -22,21 +22,51 @@ _LEAST_SCALE = 1e-6  # of a normal outcome's standard deviation, given the predi
 _WIDEST = 10.0  # a standard error of a linear predictor, when a column changes by its standard deviation
 
 
-def require_identified(
-    likelihood: Likelihood, information: Matrix, complete: Matrix, theta: Vector, names: Sequence[str]
-) -> None:
+def require_identified(likelihood: Likelihood, information: Matrix, complete: Matrix, names: Sequence[str]) -> None:
     """An error unless a solution that was found is one: no chance at 0 or 1 by the model, nothing left open."""
-    if _exact(likelihood, theta):
-        raise EstimationError(_EXACT)
     if (endless := without_finite_estimate(likelihood, complete, names)) is not None:
         raise EstimationError(endless)
     refuse_unidentified(information, names)
 
 
+def refuse_few(likelihood: Likelihood) -> None:
+    """An error where there are no more records than coefficients: any outcome would then be fitted without rest."""
+    n, m = int(np.count_nonzero(likelihood.weights)), likelihood.outcome_size
+    if n <= m:
+        raise EstimationError(
+            f"{n:,} records (with a weight) cannot tell {m:,} parameters and how uncertain they are; leave terms out, "
+            "or ask more people."
+        )
+
+
+def refuse_exact(likelihood: Likelihood, theta: Vector, gradient: Vector) -> None:
+    """An error where a normal model leaves next to no residual: its likelihood then grows without limit."""
+    values = likelihood.frame.outcome.values
+    if values is not None:
+        variance = residual_variance(likelihood, theta, gradient)
+        if abs(variance) < _LEAST_SCALE**2 * float(values.var()):
+            raise EstimationError(_EXACT)
+
+
+def residual_variance(likelihood: Likelihood, theta: Vector, gradient: Vector) -> float:
+    """The variance of the residuals of a normal model at some coefficients, whatever scale it has there.
+
+    The score of the logarithm of the scale is the sum of squared standardised residuals less their number. A corrected
+    sum of squares may be below 0.
+    """
+    at = likelihood.outcome_size - 1
+    squares = 1 + float(gradient[at]) / float(likelihood.weights.sum())
+    return float(np.exp(2 * theta[at])) * squares
+
+
+def refuse_endless(likelihood: Likelihood, theta: Vector, names: Sequence[str]) -> None:
+    """An error where a fit that has not come to rest is on its way to infinity."""
+    if (endless := without_finite_estimate(likelihood, likelihood.complete(theta), names)) is not None:
+        raise EstimationError(endless)
+
+
 def why_no_maximum(likelihood: Likelihood, theta: Vector, information: Matrix, names: Sequence[str]) -> str | Advice:
     """What stands in the way of a maximum."""
-    if _exact(likelihood, theta):
-        return _EXACT
     if (empty := _empty_category(likelihood, theta)) is not None:
         return empty
     complete = likelihood.complete(theta)
@@ -135,13 +165,16 @@ def refuse_weak(covariance: Matrix, likelihood: Likelihood, names: Sequence[str]
         )
 
 
-_EXACT = "the predictors give the outcome exactly; there is nothing left to estimate."
-
-
-def _exact(likelihood: Likelihood, theta: Vector) -> bool:
-    """Whether a normal model leaves next to no residual."""
-    values = likelihood.frame.outcome.values
-    return values is not None and bool(np.exp(theta[likelihood.outcome_size - 1]) < _LEAST_SCALE * values.std())
+_EXACT = (
+    "the predictors give the outcome exactly, so its residuals have no scale; leave the predictor out that it was "
+    "computed from."
+)
+NO_RESIDUAL = Advice(
+    "the corrected residuals have a variance that is not above 0: the predictors give the outcome exactly or nearly "
+    "so, or their masks leave too much noise. Leave predictors out, ask more people, or use ",
+    Setting("method", "likelihood"),
+    ".",
+)
 
 
 def _empty_category(likelihood: Likelihood, theta: Vector) -> str | None:

@@ -179,7 +179,7 @@ class Likelihood:
         complete, m = np.zeros((self.size, self.size)), self.outcome_size
         joint = self._joint(theta, part)
         for c, outlook in enumerate(joint.outlooks):
-            curvature = outlook.moments(joint.within[c]).curvature
+            curvature = outlook.expected(joint.within[c])
             weight = self.weights[part] * joint.among[:, c]
             complete[:m, :m] += gathered(self.frame.matrices[c, part], self.maps, curvature, weight)
         self._add_background(complete, part, joint.chances)

@@ -147,13 +147,13 @@ def _table(data: Any, names: Sequence[str], variables: Mapping[str, MaskedVariab
     """The unmasked variables of the model, one row per report."""
     import pandas as pd
 
-    if data is not None and (open_ones := [name for name in column_names(data) if name in variables]):
+    if data is not None and (open_ones := [name for name in column_names(data, "data") if name in variables]):
         raise DataError(
             f"data has a column {open_ones[0]!r}, which masked names too. If it holds true answers, keep it away from "
             "here; otherwise rename one of the two.",
             parameter="data",
         )
-    columns = native_columns({} if data is None else data, names)
+    columns = native_columns({} if data is None else data, names, "data")
     table = pd.DataFrame({name: _pandas(column) for name, column in columns.items()}, index=range(_length(columns, n)))
     if len(table) != n:
         raise DataError(
@@ -343,6 +343,6 @@ def _number(left: Any, names: Sequence[str], table: pd.DataFrame, variables: Map
     if len(columns) != 1:
         raise DataError("normal needs one outcome that is a number.", parameter="formula")
     values = np.asarray(built, float)[:, columns[0]]
-    if not np.isfinite(values).all() or values.std() == 0:
+    if not np.isfinite(values).all() or np.ptp(values) == 0:
         raise DataError(f"the outcome {str(left)!r} must be finite and not always the same.", parameter="formula")
     return Outcome(str(left).strip(), (), None, None, values, None)

@@ -13,16 +13,25 @@ from maskwell.errors import EstimationError
 from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.identified import (
     LEAST_EIGENVALUE,
+    NO_RESIDUAL,
+    refuse_endless,
+    refuse_exact,
     refuse_unidentified,
     require_identified,
+    residual_variance,
     why_no_maximum,
 )
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood
 
 _ITERATIONS = 200
+# A fit that has a maximum needs about ten steps. One that has not reached it by then may be on its way to infinity,
+# which is asked at this step and at its multiples.
+_PATIENCE = 20
 # Very many records are fitted from where one of these parts leads; fewer parts than that are not worth it.
 _PART, _LEAST_PARTS = 25_000, 4
 _HALVINGS = 40
+# A root of corrected scores needs as few steps; each that is no use costs some halvings.
+_MOST_EVALUATIONS = 150
 # Half the squared length of the remaining step, in standard errors: what is left to gain in log-likelihood.
 _DECREMENT = 1e-10
 
@@ -39,11 +48,14 @@ class Solution:
     iterations: int
 
 
-def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
+def maximise(likelihood: Likelihood, names: Sequence[str], start: Vector | None = None) -> Solution:
     """The maximum of the likelihood by Newton's method; by the complete-data information where that would not climb."""
-    theta = _start(likelihood, names)
+    theta = _start(likelihood, names) if start is None else start
     now = likelihood.evaluate(theta)
     for iteration in range(1, _ITERATIONS + 1):
+        refuse_exact(likelihood, theta, now.gradient)
+        if iteration % _PATIENCE == 0:
+            refuse_endless(likelihood, theta, names)
         step, newton = _ascent(likelihood, theta, now)
         if step is None:
             break
@@ -52,7 +64,7 @@ def maximise(likelihood: Likelihood, names: Sequence[str]) -> Solution:
             # One step more than is needed: near the maximum each step doubles the digits.
             theta, now = theta + step, likelihood.evaluate(theta + step)
             complete = likelihood.complete(theta)
-            require_identified(likelihood, now.information, complete, theta, names)
+            require_identified(likelihood, now.information, complete, names)
             return Solution(theta, now, complete, decrement, iteration)
         after = likelihood.evaluate(theta + step)
         # So near the maximum a value no longer tells a step up from a step down.
@@ -104,10 +116,14 @@ def _solved(matrix: Matrix, gradient: Vector, *, least: float = -np.inf, ridge: 
     return np.asarray(step) if np.isfinite(step).all() else None
 
 
-def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution:
-    """The root of the corrected scores by Newton's method, as long as they can be trusted."""
-    theta = start
+def solve(likelihood: Likelihood, names: Sequence[str], start: Vector | None = None) -> Solution:
+    """The root of the corrected scores of a model by Newton's method, as long as they can be trusted."""
+    corrected = Corrected(likelihood.frame, likelihood.family, likelihood.weights)
+    theta = likelihood.start()[: likelihood.outcome_size] if start is None else start
+    if likelihood.family.numeric:
+        theta = _least_squares(likelihood, corrected, theta)
     now = corrected.evaluate(theta)
+    evaluations = 1
     for iteration in range(1, _ITERATIONS + 1):
         step = _solved(now.information, now.gradient)
         if step is None:
@@ -119,7 +135,8 @@ def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution
             _require_definite(now.information, names)
             return Solution(theta, now, corrected.complete(theta), decrement, iteration)
         length, scale = _length(now), 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(min(_HALVINGS, _MOST_EVALUATIONS - evaluations)):
+            evaluations += 1
             after = corrected.evaluate(theta + scale * step)
             if np.isfinite(after.gradient).all() and _length(after) < length:
                 break
@@ -128,6 +145,21 @@ def solve(corrected: Corrected, start: Vector, names: Sequence[str]) -> Solution
             break
         theta, now = theta + scale * step, after
     raise EstimationError(_INDEFINITE)
+
+
+def _least_squares(likelihood: Likelihood, corrected: Corrected, theta: Vector) -> Vector:
+    """The root for a normal outcome: coefficients do not depend on the scale, which is that of their residuals."""
+    now = corrected.evaluate(theta)
+    step = _solved(now.information[:-1, :-1], now.gradient[:-1])
+    if step is None:
+        raise EstimationError(_INDEFINITE)
+    theta = theta + np.append(step, 0.0)
+    gradient = corrected.evaluate(theta).gradient
+    refuse_exact(likelihood, theta, gradient)
+    variance = residual_variance(likelihood, theta, gradient)
+    if not variance > 0:
+        raise EstimationError(NO_RESIDUAL)
+    return np.append(theta[:-1], 0.5 * np.log(variance))
 
 
 _INDEFINITE = Advice(

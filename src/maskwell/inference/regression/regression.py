@@ -246,7 +246,7 @@ class Regression(Result):
         from formulaic.errors import FormulaicError
 
         names = sorted(str(name) for name in self.frame.spec.required_variables)
-        table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names).items()})
+        table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names, "data").items()})
         for name in names:
             if table[name].isna().any():
                 row = int(np.argmax(table[name].isna()))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.scores import require_finite
 
 _STEP = 1e-100
 Function = Callable[[NDArray[Any]], NDArray[Any]]
@@ -60,7 +61,8 @@ class Averages:
         if self.sample.replicates is None:
             return None
         weights = self.sample.replicates.weights * self.domain[:, None]
-        found: Matrix = (weights.T @ self.values) / weights.sum(axis=0)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Matrix = (weights.T @ self.values) / weights.sum(axis=0)[:, None]
         return found
 
     @cached_property
@@ -72,7 +74,9 @@ class Averages:
         """The covariance of a smooth function of the averages."""
         if self._replicated is not None:
             assert self.sample.replicates is not None
-            again = np.array([function(means) for means in self._replicated])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                again = np.array([function(means) for means in self._replicated])
+            require_finite(again)
             rows = np.sqrt(self.sample.replicates.factors)[:, None] * (again - function(self.means))
             return np.asarray(rows.T @ rows)
         slopes = slopes_of(function, self.means)

@@ -27,7 +27,7 @@ from maskwell.inference.likelihood.report_rows import chosen, rows_of
 from maskwell.inference.sample.estimates import SampledJointTable, linear_in_sample
 from maskwell.inference.sample.from_sample import FromSample
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.scores import present, require_sample
+from maskwell.inference.sample.scores import present, require_finite, require_sample
 from maskwell.reports import Reports
 
 _LINEAR = Setting("method", "linear")
@@ -110,7 +110,9 @@ class SampledLikelihoodEstimate(FromSample, LikelihoodEstimate):
     def _spread(self) -> Matrix:
         if self.drawn.replicates is not None:
             factors = np.sqrt(self.drawn.replicates.factors)
-            rows = factors[:, None] * (self._again(self.drawn.replicates.weights) - self.proportions)
+            again = self._again(self.drawn.replicates.weights)
+            require_finite(again)
+            rows = factors[:, None] * (again - self.proportions)
             return np.asarray(rows.T @ rows)
         rows, lacking = self.drawn.spread(self.influence)
         found: Matrix = rows.T @ rows
@@ -119,7 +121,7 @@ class SampledLikelihoodEstimate(FromSample, LikelihoodEstimate):
         return found
 
     def _again(self, weights: Matrix) -> Matrix:
-        """The estimate with each column of weights."""
+        """The estimate with each column of weights; no numbers where a column leaves nobody."""
         weights = weights[self.used]
         if (weights < 0).any():
             raise EstimationError(
@@ -131,6 +133,9 @@ class SampledLikelihoodEstimate(FromSample, LikelihoodEstimate):
         for number, column in enumerate(weights.T):
             counts = np.bincount(at.ravel(), column, minlength=len(distinct))
             seen = counts > 0
+            if not seen.any():
+                found[number] = np.nan
+                continue
             scaled = np.ascontiguousarray(counts[seen] * (self.n / counts.sum()))
             if self.method == "one-step":
                 tally = self.reports.part(self.used).tally(column, patterns=True)
@@ -145,7 +150,8 @@ class SampledLikelihoodEstimate(FromSample, LikelihoodEstimate):
         size = float(self.drawn.weights[self.used].sum())
         if self.drawn.replicates is not None:
             weights = self.drawn.replicates.weights
-            again = weights[self.used].sum(axis=0)[:, None] * self._again(weights)
+            sizes = weights[self.used].sum(axis=0)[:, None]
+            again = np.where(sizes > 0, sizes * self._again(weights), 0.0)  # of nobody there are none
             rows = np.sqrt(self.drawn.replicates.factors)[:, None] * (again - size * self.proportions)
             return size * self.proportions, np.asarray(rows.T @ rows)
         rows, lacking = self.drawn.spread(self.used[:, None] * self.proportions + size * self.influence)

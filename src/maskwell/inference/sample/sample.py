@@ -229,7 +229,7 @@ class _Columns:
         if isinstance(value, str):
             if self.data is None:
                 raise DataError(f"{what} names the column {value!r}, but there is no data; pass data=frame.", what)
-            value = native_columns(self.data, [value])[value]
+            value = native_columns(self.data, [value], "data")[value]
         array = as_arrow(value) if is_column(value) else None
         if array is None:
             raise DataError(f"{what} must be a column: one value per record.", parameter=what)

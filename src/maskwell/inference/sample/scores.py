@@ -40,6 +40,15 @@ def require_sample(reports: Reports, sample: Sample) -> None:
         )
 
 
+def require_finite(again: Matrix) -> None:
+    """An error unless every replicate has somebody in the group."""
+    if not np.isfinite(again).all():
+        raise EstimationError(
+            "with some of the replicate weights nobody is left of a group; join groups, or give strata and clusters in "
+            "the place of replicates."
+        )
+
+
 def present(reports: Reports) -> NDArray[np.bool_]:
     """Which records have a report."""
     return np.ones(len(reports), np.bool_) if reports.missing is None else ~reports.missing
@@ -110,7 +119,9 @@ class Mean:
         if replicates is None:
             return self._spread[0]
         weights = replicates.weights * self.domain[:, None]
-        means = (weights.T @ self.of.values) / weights.sum(axis=0)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = (weights.T @ self.of.values) / weights.sum(axis=0)[:, None]
+        require_finite(means)
         rows: Matrix = np.sqrt(replicates.factors)[:, None] * (means - self.value)
         return rows
 

@@ -23,6 +23,7 @@ from maskwell.inference.compliance.groups import Classes, classes_of
 from maskwell.inference.compliance.profile import best_log_likelihood
 from maskwell.inference.likelihood.information import invert
 from maskwell.numerics.normal import normal_cdf, normal_quantile
+from maskwell.planning.inflation import effect_of_sample
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
 from maskwell.results.result import Result
@@ -44,6 +45,8 @@ class CompliancePlan(Result):
     split: tuple[float, ...]
     level: float
     divergence: float | None
+    design_effect: float = 1.0
+    """What a complex sample does to all variances."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -59,7 +62,7 @@ class CompliancePlan(Result):
 
     @cached_property
     def _covariance(self) -> Matrix:
-        return _covariance(self.classes, self.class_shares, self.split) / self.n
+        return _covariance(self.classes, self.class_shares, self.split) * self.design_effect / self.n
 
     @property
     def standard_errors(self) -> Vector:
@@ -84,7 +87,8 @@ class CompliancePlan(Result):
         """The chance that the test of full compliance rejects; None where several behaviours are planned for."""
         if self.divergence is None:
             return None
-        return float(normal_cdf(math.sqrt(self.n * self.divergence) - normal_quantile(self.level)))
+        distance = math.sqrt(self.n / self.design_effect * self.divergence)
+        return float(normal_cdf(distance - normal_quantile(self.level)))
 
     def at(self, n: int) -> CompliancePlan:
         """The same with another number of respondents."""
@@ -95,7 +99,8 @@ class CompliancePlan(Result):
 
     def _figures(self) -> dict[str, Any]:
         power = {} if self.power is None else {f"power at a level of {1 - self.level:.3g}": self.power}
-        return {"sizes": ", ".join(f"{size:,}" for size in self.sizes), **power}
+        sampled = {} if self.design_effect == 1 else {"design effect": self.design_effect}
+        return {"sizes": ", ".join(f"{size:,}" for size in self.sizes), **sampled, **power}
 
     def _columns(self) -> dict[str, Any]:
         k, whole = self.classes.k, float(self.classes.honest @ self.class_shares)
@@ -116,6 +121,7 @@ class CompliancePlan(Result):
             "proportion_errors": self.proportion_errors.tolist(),
             "power": self.power,
             "level": self.level,
+            "design_effect": self.design_effect,
         }
 
     def __repr__(self) -> str:
@@ -133,6 +139,7 @@ def compliance_groups(
     standard_error: float | None = None,
     split: Sequence[float] | str = "equal",
     level: float = 0.95,
+    design_effect: float = 1.0,
 ) -> CompliancePlan:
     """Plan groups whose designs together tell how many people do not follow them.
 
@@ -140,6 +147,7 @@ def compliance_groups(
     among all. Give ``n``, the respondents of all groups; or the ``power`` to reject full compliance, or the
     ``standard_error`` of the share of all who do not follow, for which the least n is found. ``split`` are the groups'
     parts of the respondents: ``"equal"``, a list, or of two groups ``"best"``, which makes that standard error least.
+    With a ``design_effect`` n people count as n / design_effect from a simple random sample.
 
     >>> from maskwell import designs
     >>> dice = [designs.forced_response(yes_prob=p, no_prob=0) for p in ("1/6", "5/6")]
@@ -160,7 +168,7 @@ def compliance_groups(
             "Give a group other chances."
         )
     divergence = _divergence(classes, w, parts) if len(classes.behaviours) == 1 else None
-    one = CompliancePlan(classes, w, 1, parts, level, divergence)
+    one = CompliancePlan(classes, w, 1, parts, level, divergence, effect_of_sample(design_effect))
     if n is not None:
         return one.at(respondents(n))
     if standard_error is not None:

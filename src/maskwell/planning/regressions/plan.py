@@ -19,7 +19,6 @@ from maskwell.designs.channels.numbers import Matrix
 from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.inference.draws import derived_seed, draw_uniforms
 from maskwell.inference.intervals.closed_form import normal_quantile
-from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.covariance import inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES, Family
 from maskwell.inference.regression.fit import Method, fitted
@@ -28,6 +27,7 @@ from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.numerics.chi_square import chi_square_quantile, noncentral_chi_square_cdf
 from maskwell.plain_text import among
+from maskwell.planning.inflation import effect_of_sample
 from maskwell.planning.regressions.truth import Truth, designs_of, planned
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
@@ -53,11 +53,16 @@ class RegressionPlan(Result):
     frame: ModelFrame = field(repr=False)
     truth: Truth = field(repr=False)
 
-    def standard_errors(self, n: int) -> pd.Series[float]:
-        """The standard errors that a fit of ``n`` people is expected to have."""
+    def standard_errors(self, n: int, *, design_effect: float = 1.0) -> pd.Series[float]:
+        """The standard errors that a fit of ``n`` people is expected to have.
+
+        A ``design_effect``, here and below, counts them as n / design_effect people from a simple random sample, which
+        is on the safe side: what masks add does not grow with clusters.
+        """
         import pandas as pd
 
-        return pd.Series(np.sqrt(np.diagonal(self.covariance) / respondents(n)), index=list(self.names))
+        variances = np.diagonal(self.covariance) * effect_of_sample(design_effect) / respondents(n)
+        return pd.Series(np.sqrt(variances), index=list(self.names))
 
     @property
     def precision_kept(self) -> pd.Series[float]:
@@ -66,11 +71,11 @@ class RegressionPlan(Result):
 
         return pd.Series(np.diagonal(self.open_covariance) / np.diagonal(self.covariance), index=list(self.names))
 
-    def power(self, term: str, n: int, *, level: float = 0.95) -> float:
+    def power(self, term: str, n: int, *, level: float = 0.95, design_effect: float = 1.0) -> float:
         """The chance that Wald's test finds a coefficient, or the coefficients of a term, different from 0."""
-        return self._power(self._places(term), respondents(n), level)
+        return self._power(self._places(term), respondents(n) / effect_of_sample(design_effect), level)
 
-    def sample_size(self, term: str, *, power: float = 0.8, level: float = 0.95) -> int:
+    def sample_size(self, term: str, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0) -> int:
         """The least number of people whose fit finds the term with chance ``power``."""
         places, wanted = self._places(term), margin(power, "power")
         if wanted <= 1 - level:
@@ -80,27 +85,37 @@ class RegressionPlan(Result):
             )
         if not self.coefficients[places].any():
             raise DesignError(f"{term} has no effect in the plan, so no number of people finds one.", parameter="term")
-        return least(lambda n: self._power(places, n, level) >= wanted, f"a power of {power} for {term}")
+        effect = effect_of_sample(design_effect)
+        return least(lambda n: self._power(places, n / effect, level) >= wanted, f"a power of {power} for {term}")
 
-    def curve(self, term: str, ns: Iterable[int] | None = None, *, level: float = 0.95) -> pd.DataFrame:
+    def curve(
+        self, term: str, ns: Iterable[int] | None = None, *, level: float = 0.95, design_effect: float = 1.0
+    ) -> pd.DataFrame:
         """Power by number of people, masked and if everybody answered openly; up to .99, unless ``ns`` says where."""
         import pandas as pd
 
         if ns is None:
-            most = self.sample_size(term, power=0.99, level=level)
+            most = self.sample_size(term, power=0.99, level=level, design_effect=design_effect)
             ns = sorted({max(2, round(most * share)) for share in np.linspace(0.04, 1, 25)})
-        counts, places = [respondents(n) for n in ns], self._places(term)
+        counts, places, effect = [respondents(n) for n in ns], self._places(term), effect_of_sample(design_effect)
         powers = {
-            name: [self._power(places, n, level, covariance) for n in counts]
+            name: [self._power(places, n / effect, level, covariance) for n in counts]
             for name, covariance in (("power", self.covariance), ("power_open", self.open_covariance))
         }
         return pd.DataFrame({"n": counts, **powers})
 
     def simulate(
-        self, term: str, n: int, *, surveys: int = 400, seed: int = 0, level: float = 0.95
+        self,
+        term: str,
+        n: int,
+        *,
+        surveys: int = 400,
+        seed: int = 0,
+        level: float = 0.95,
+        design_effect: float = 1.0,
     ) -> SimulatedRegression:
         """The power found when surveys of ``n`` people are drawn from the population, masked and fitted."""
-        places, n = self._places(term), respondents(n)
+        places, n = self._places(term), max(round(respondents(n) / effect_of_sample(design_effect)), 1)
         normal_quantile(level)
         estimates, errors, found = [], [], 0
         critical = _critical(len(places), level)
@@ -127,7 +142,7 @@ class RegressionPlan(Result):
         frame = self.truth.asked(self.frame.at(rows), rows, seed)
         return fitted(self.formula, frame, self.family, self.method, _kind(self.method), np.ones(n))
 
-    def _power(self, places: list[int], n: int, level: float, covariance: Matrix | None = None) -> float:
+    def _power(self, places: list[int], n: float, level: float, covariance: Matrix | None = None) -> float:
         part = self.coefficients[places]
         block = (self.covariance if covariance is None else covariance)[np.ix_(places, places)]
         distance = n * float(part @ np.linalg.solve(block, part))
@@ -280,7 +295,7 @@ def plan_regression(
     covariance, unmasked = inverse(solution.at.information), inverse(solution.complete)
     if method == "corrected":
         start = solution.theta[: likelihood.outcome_size]
-        at = solve(Corrected(expected.frame, model, expected.weights), start, names).at
+        at = solve(likelihood, names, start).at
         assert at.scores is not None
         covariance = sandwich(at.information, (at.scores * expected.weights[:, None]).T @ at.scores)
     people = float(expected.weights.sum())

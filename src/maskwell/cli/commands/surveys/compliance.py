@@ -12,10 +12,19 @@ from maskwell.cli.pipelines.counting import is_stored
 from maskwell.cli.shared.common_options import ColumnOption, LevelOption, PlotOption, check_plot
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, named, progress, say_written
+from maskwell.cli.shared.sample_options import (
+    NO_SAMPLE,
+    SampleOptions,
+    read_sampled,
+    sample_of_files,
+    taking_a_sample,
+    together,
+)
 
 if TYPE_CHECKING:
     from maskwell.designs import Design
     from maskwell.inference.compliance.behaviours import Behaviour
+    from maskwell.inference.sample.sample import Sample
     from maskwell.reports import Reports
     from maskwell.reports.tally import Tally
 
@@ -29,6 +38,7 @@ class Among(StrEnum):
     all = "all"
 
 
+@taking_a_sample
 def compliance(
     reports: Annotated[
         list[Path],
@@ -62,6 +72,7 @@ def compliance(
         Among, typer.Option("--among", help="Whose proportions --bounds are: of those who follow, or of all people.")
     ] = Among.followers,
     level: LevelOption = 0.95,
+    sample: SampleOptions = NO_SAMPLE,
     plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -70,10 +81,14 @@ def compliance(
     Each file is one group; people must have been assigned to groups at random. Where the designs cannot tell how common
     a behaviour is, the command says which behaviours look alike; --bounds then says what follows all the same.
 
+    Weights, strata and clusters are columns that maskwell mask --keep left beside the reports of every file; a stratum
+    or cluster that stands in several files is one.
+
     \b
     Examples:
       maskwell compliance rare.parquet often.parquet --behaviour "always no=no"
       maskwell compliance rare.parquet often.parquet --behaviour "denies=no" --of "denies=yes" --plot shares.html
+      maskwell compliance rare.parquet often.parquet -b "always no=no" --weights weight --strata region --clusters psu
       maskwell compliance reports.parquet --behaviour "any=random" --bounds 0.3 --among all --plot bounds.html
     """
     from maskwell.inference.compliance.bounds import compliance_bounds
@@ -82,7 +97,9 @@ def compliance(
     check_plot(plot, list(map(str, reports)))
     if len({path.resolve() for path in reports}) < len(reports):
         raise CommandError("a file of reports is named twice; each group is asked once.")
-    groups = [_group(path, column) for path in reports]
+    if sample.given and bounds is not None:
+        raise CommandError("--bounds takes reports as independent and knows no sample; give one or the other.")
+    groups, drawn = _groups(reports, column, sample)
     behaviours = _behaviours(groups[0].design, behaviour or (), of or (), answers_as or ())
     result: Any
     if bounds is not None:
@@ -91,7 +108,7 @@ def compliance(
             result = compliance_bounds(groups, behaviours, most=most, level=level, among=among.value)
     else:
         with progress("estimating"):
-            result = estimate(groups, behaviours)
+            result = estimate(groups, behaviours, sample=drawn)
     if plot is not None:
         from maskwell.views.saving import save_chart
 
@@ -101,19 +118,28 @@ def compliance(
         if bounds is not None:
             emit_json({**files, **result.to_dict()})
         else:
-            emit_json(
-                {**files, **result.to_dict(level), "test": result.test().to_dict() if result.behaviours else None}
-            )
+            emit_json({**files, **result.to_dict(level), "test": result.test().to_dict() if result.has_test else None})
         return
     typer.echo(result.summary() if bounds is not None else result.summary(level))
     say_written(named(plot))
 
 
-def _group(path: Path, column: str | None) -> "Tally | Reports":
+def _groups(
+    paths: Sequence[Path], column: str | None, options: SampleOptions
+) -> "tuple[list[Tally | Reports], Sample | None]":
+    """What each file holds, and the sample that the columns beside their reports describe."""
     from maskwell.reports import Reports
     from maskwell.reports.tally import Tally
 
-    return Tally.read(path) if is_stored(path) else Reports.read(path, column)
+    if not options.given:
+        return [Tally.read(path) if is_stored(path) else Reports.read(path, column) for path in paths], None
+    if stored := [path.name for path in paths if is_stored(path)]:
+        raise CommandError(
+            f"{stored[0]!r} is a stored tally, which no longer knows who gave which report; with a sample give files "
+            "of reports."
+        )
+    files = [read_sampled([str(path)], column, options) for path in paths]
+    return [together(kept, joint=False) for kept in files], sample_of_files(files, options)
 
 
 def _behaviours(

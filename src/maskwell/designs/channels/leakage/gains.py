@@ -17,6 +17,9 @@ from maskwell.designs.channels.numbers import Exact
 from maskwell.errors import DesignError
 from maskwell.limits import MOST_STEPS
 
+_MOST_SUMS = 1 << 26
+"""Reports times guesses of channels whose sums over truths are fast: some ten seconds."""
+
 Gains = Sequence[Mapping[int, Fraction]]
 """For each guess the gain by truth; truths that it leaves out gain nothing."""
 
@@ -32,6 +35,8 @@ def worth_of_reports(channel: Channel, prior: Sequence[Fraction], gains: Gains) 
         return by_listing(channel, prior, gains)
     if all(len(guess) <= 1 for guess in gains):
         return by_prediction(channel, prior, gains)
+    if channel.report_count() * len(gains) <= _MOST_SUMS and channel.over_truths(np.zeros(channel.k)) is not None:
+        return by_sums(channel, prior, gains)
     raise DesignError(
         f"gain is weighed for each report, category and guess of {channel.name} with k={channel.k:,}, which are more "
         f"than {MOST_STEPS:,} together; merge guesses or categories, or let each guess gain for one category only.",
@@ -48,6 +53,19 @@ def by_listing(channel: Channel, prior: Sequence[Fraction], gains: Gains) -> Fra
     rows, row_unit = _whole(channel.table("gain_leakage()"))
     worth, unit = _whole(worth)
     return Fraction(int((rows @ worth).max(axis=1).sum()), row_unit * unit)
+
+
+def by_sums(channel: Channel, prior: Sequence[Fraction], gains: Gains) -> float:
+    """Guess by guess, by a channel that sums over truths for all reports at once, without a table of them."""
+    best = np.zeros(channel.report_count())
+    for guess in gains:
+        worth = np.zeros(channel.k)
+        for x, gain in guess.items():
+            worth[x] = float(prior[x] * gain)
+        sums = channel.over_truths(worth)
+        assert sums is not None
+        np.maximum(best, sums, out=best)
+    return math.fsum(best)
 
 
 def by_prediction(channel: Channel, prior: Sequence[Fraction], gains: Gains) -> Fraction | float:
