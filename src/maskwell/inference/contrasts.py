@@ -123,10 +123,14 @@ def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
         if unknown := [label for label in scores if label not in design.categories]:
             raise EstimationError(f"scores name {unknown[0]!r}, which is not a category of the design.")
         return np.array([float(scores.get(c, 0.0)) for c in design.categories])
-    vector = np.asarray(scores, float)
+    try:
+        vector = np.asarray(scores, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
     if vector.shape != (design.k,) or not np.isfinite(vector).all():
         raise EstimationError(
-            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score.",
+            f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score, "
+            "{label: 1} for each category that counts.",
             parameter="scores",
         )
     return vector

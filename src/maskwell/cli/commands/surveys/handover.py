@@ -2,11 +2,15 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+
+if TYPE_CHECKING:
+    from maskwell.reports import Reports
 
 
 class Format(StrEnum):
@@ -23,10 +27,11 @@ def handover(
     folder: Annotated[Path, typer.Option("--folder", "-o", help="Where to write; made if it is not there.")],
     name: Annotated[
         str | None,
-        typer.Option("--name", help="What the masked variable is called; its column, or report, unless given."),
+        typer.Option("--name", help="What the masked variable is called, if it is one; its column unless given."),
     ] = None,
     column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The masked column, where the file holds several.")
+        str | None,
+        typer.Option("--column", "-c", help="Which masked columns, separated by commas; all of them unless given."),
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="The file of masked data.")] = Format.sav,
     question: Annotated[str | None, typer.Option("--question", help="How the question was put.")] = None,
@@ -37,29 +42,34 @@ def handover(
 ) -> None:
     """Write masked data for R, Stata, SPSS …: labelled file, matrix, scores, codebook and DDI description.
 
+    Columns that were kept beside the reports (weights, strata, clusters, groups) go along.
+
     \b
     Examples:
       maskwell handover reports.parquet -o analysis --name tax --question "Have you ever evaded taxes?"
       maskwell handover reports.parquet -o analysis --format csv
     """
     from maskwell.handover import write
-    from maskwell.reports import Reports
 
     if not reports.exists():
         raise CommandError(f"{reports.name!r} was not found.")
-    batch = Reports.read(reports, column)
-    called = name or column or "report"
+    masked, beside = _read(reports, column)
+    if len(masked) > 1 and (name is not None or question is not None):
+        raise CommandError(f"--name and --question are for one masked column; choose one of {', '.join(masked)}.")
+    if name is not None:
+        masked = {name: next(iter(masked.values()))}
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise CommandError(f"{str(folder)!r} could not be made: {error.strerror}.") from None
     try:
         written = write(
-            {called: batch},
+            masked,
             folder,
             title=title or reports.stem,
             format=format.value,
-            questions=None if question is None else {called: question},
+            beside=beside,
+            questions=None if question is None else dict.fromkeys(masked, question),
         )
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
@@ -68,3 +78,14 @@ def handover(
         emit_json({**figures, "output": [str(folder / name) for name in figures["files"]]})
     else:
         typer.echo(written.summary())
+
+
+def _read(path: Path, column: str | None) -> "tuple[dict[str, Reports], Any]":
+    """The reports by the name of their column, and the table of what was kept beside them, if anything was."""
+    from maskwell.reports import Reports
+    from maskwell.reports.kept_columns import holds_kept_columns, read_kept_columns
+
+    if not holds_kept_columns(path):
+        return {column or "report": Reports.read(path, column)}, None
+    found = read_kept_columns([path], names_from(column) or None, lambda kept: kept)
+    return found.reports, found.table if found.table.column_names else None
