@@ -96,7 +96,9 @@ def test_values_become_what_is_said_and_missing_ones_stay(how: mr.Recode, before
         ),
         (lambda: search_recoding({"a": [1, 2]}, "a", {"b": []}, k=2), "no key"),
         (lambda: search_recoding({"a": [1, 2]}, "a", {}, tau1=1), "population_size"),
-        (lambda: search_recoding({"a": [1, 2]}, "a", {}, xi=0.5, suppress=0.1), "suppress goes with k"),
+        (lambda: search_recoding({"a": [1, 2]}, "a", {}, uniques=1, suppress=0.1), "suppress goes with k or xi"),
+        (lambda: search_recoding({"a": [1, 2]}, "a", {}, xi=0.5, suppress=2), "between 0 and 1"),
+        (lambda: search_recoding({"a": [1, 2]}, "a", {}, xi=0.5, suppress=0.1, keep=["b"]), "keep names 'b'"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_line(make: Any, match: str | None) -> None:
@@ -269,9 +271,10 @@ def test_faults_of_suppression_are_caught(name: str, fault: Any, monkeypatch: py
 
 # Searches.
 
+AREA_LADDER = mr.read_hierarchy(AREAS)
 LADDERS: dict[str, Any] = {
     "age": [mr.intervals(2), mr.intervals(4), mr.intervals(20), mr.one_category()],
-    "area": mr.read_hierarchy(AREAS),
+    "area": AREA_LADDER,
     "sex": [mr.one_category()],
 }
 
@@ -343,6 +346,55 @@ def test_a_search_for_a_limit_finds_keys_by_which_it_can_be_held(persons: pd.Dat
     tau = search_recoding(few, KEYS, LADDERS, tau2=1.0, population_size=3000)
     assert mw.risk.assess(tau.table, KEYS, population_size=3000, model="independence").tau2 <= 1.0  # type: ignore[operator]
     assert tau.loss > 0
+
+
+@pytest.mark.parametrize("xi", [0.5, 0.1])
+def test_a_search_for_a_limit_suppresses_the_last_few_instead_of_recoding(persons: pd.DataFrame, xi: float) -> None:
+    """Coarse keys leave too few rare combinations for blocks; setting those missing is milder than coarser keys."""
+    few = persons[:300].assign(age=persons["age"] // 20 * 20, area=persons["area"].map(lambda area: AREAS[area][0]))
+    ladders = {"age": [mr.one_category()], "area": [mr.one_category()]}
+    limit: Any = {"xi": xi, "within": "sex"}
+    without = search_recoding(few, KEYS, ladders, **limit)
+    found = search_recoding(few, KEYS, ladders, suppress=0.2, **limit)
+    assert found.loss < without.loss
+    assert found.optimal
+    step = found.recipe.suppression
+    assert step is not None
+    assert 2 <= step.k <= round(1 / xi)
+    assert f"the limit {xi:g}, with values of at most 20.00% of the records set missing" in found.target
+    before, *_, after = found.recoded.effects
+    assert 0 < after.suppressed <= 0.2 * len(few)
+    assert after.entropy < before.entropy
+    assert after.what.endswith(f"fewer than {step.k} suppressed")
+    assert list(found.to_frame()[f"below {round(1 / xi)}"])[-1] == after.below_k
+    made = limit_identification(few, KEYS, xi, "sex", recoding=found.recipe, seed=1)
+    assert made.audit.holds
+    # No milder last step would have done.
+    for k in range(2, step.k):
+        milder = recode(few, KEYS, found.recipe.columns, suppress=k).recipe
+        with pytest.raises(DataError, match="search_recoding"):
+            limit_identification(few, KEYS, xi, "sex", recoding=milder, seed=1)
+
+
+def test_a_search_goes_on_where_the_coarsest_recoding_cannot_hold_a_limit_and_a_milder_one_can() -> None:
+    table = {"age": [*range(20, 40), *[50] * 10], "sex": ["f"] * 30}
+    coarse = [mr.intervals(breaks=[21, 22, 50])]  # two rare ages are left, where three are needed
+    found = search_recoding(table, ["age", "sex"], {"age": coarse}, xi=0.5, within="sex")
+    assert found.loss == 0
+    two = {"age": [20, 21, *[50] * 10], "sex": ["f"] * 12}
+    with pytest.raises(DataError, match="no recoding of the lattice reaches blocks that hold the limit"):
+        search_recoding(two, ["age", "sex"], {}, xi=0.5, within="sex")
+    with pytest.raises(DataError, match="neither the 1 mildest"):
+        search_recoding(two, ["age", "sex"], {}, xi=0.5, within="sex", most_tried=1)
+
+
+def test_targets_are_measured_after_the_last_step(persons: pd.DataFrame) -> None:
+    few = persons[:600]
+    found = search_recoding(few, KEYS, LADDERS, k=3, suppress=0.05, uniques=0, matches=60)
+    counts = found.table.groupby(KEYS, observed=True, dropna=False).size()
+    assert counts.min() >= 3
+    assert len(counts) <= 60
+    assert found.recoded.effects[-1].suppressed <= 0.05 * len(few)
 
 
 def test_a_search_that_prunes_wrongly_is_caught(persons: pd.DataFrame, lattice: Any, monkeypatch: Any) -> None:

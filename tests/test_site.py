@@ -14,6 +14,13 @@ from tools.docs_site.names import public_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PHONE = {"width": 390, "height": 800}
+# Images without an alternative text, and charts that are read aloud as nothing.
+WITHOUT_WORDS = """() => [
+  ...[...document.images].filter((image) => !image.alt.trim()).map((image) => image.src),
+  ...[...document.querySelectorAll("figure")]
+    .filter((figure) => !figure.querySelector(".chart > svg[role=img][aria-label]"))
+    .map((figure) => figure.innerText),
+]"""
 
 
 def test_the_site_is_complete_and_asks_no_other_machine(tmp_path: Path) -> None:
@@ -45,7 +52,7 @@ def test_the_site_is_complete_and_asks_no_other_machine(tmp_path: Path) -> None:
 
 
 def _faults(page: Any, path: Path) -> list[str]:
-    """What is wrong with a page on a phone: requests to elsewhere, errors, charts not drawn, too wide."""
+    """What is wrong with a page on a phone: requests to elsewhere, errors, pictures undrawn or without words, width."""
     faults: list[str] = []
     listeners = {
         "request": lambda request: None if _is_ours(request.url) else faults.append(f"asks {request.url}"),
@@ -61,6 +68,7 @@ def _faults(page: Any, path: Path) -> list[str]:
     width = page.evaluate("document.documentElement.scrollWidth")
     if width > PHONE["width"]:
         faults.append(f"is {width} pixels wide on a phone of {PHONE['width']}")
+    faults += [f"has no words for {picture}" for picture in page.evaluate(WITHOUT_WORDS)]
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
     return [f"{path.name}: {fault}" for fault in faults]

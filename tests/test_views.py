@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 import maskwell as mw
 from maskwell.results.numbers import decimals_for, limit
 from maskwell.views import chart, compare, save_chart
+from maskwell.views.charts import style
 from maskwell.views.pages.layout import Facts, Figure, Section, Table, Text, page
 from maskwell.views.terminal.intervals import whisker
 from maskwell.views.wording import privacy_words
@@ -77,6 +80,36 @@ def test_a_chart_shows_the_numbers_of_the_estimate(few: mw.Estimate) -> None:
     assert [row["estimate"] for row in rows] == few.proportions.tolist()
     assert [[row["lower"], row["upper"]] for row in rows] == limits.tolist()
     assert [row["truth"] for row in rows] == list(truth.values())
+
+
+def contrast(one: str, other: str, strength: float = 1) -> float:
+    """The contrast of a colour, laid over a ground with this strength, to the ground, as WCAG 2 defines it."""
+
+    def channels(colour: str) -> list[float]:
+        return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+    def luminance(parts: list[float]) -> float:
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    ground = channels(other)
+    laid = [strength * a + (1 - strength) * b for a, b in zip(channels(one), ground, strict=True)]
+    dark, light = sorted([luminance(laid), luminance(ground)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_words_and_lines_of_charts_stand_out_on_paper_and_on_a_dark_screen() -> None:
+    styles = files("maskwell.views.pages").joinpath("assets", "page.css").read_text("utf-8")
+    paper, dark = re.findall(r"--paper: (#\w{6})", styles)[:2]
+    for colour in (style.ESTIMATE, style.TRUTH, style.OTHER, style.INK):
+        assert contrast(colour, paper) > 4.5
+        assert contrast(colour, paper, style.BAR) > 3
+        if colour != style.INK:
+            assert contrast(style.ON_DARK[colour], dark) > 4.5
+            assert contrast(style.ON_DARK[colour], dark, style.BAR) > 3
+            # Cells and bars keep their colour; light words stand on them.
+            assert contrast(colour, dark) > 3
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
 def test_a_chart_of_seeded_reports_says_so() -> None:

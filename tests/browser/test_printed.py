@@ -10,6 +10,7 @@ import pytest
 from maskwell import designs as D
 from maskwell.questionnaires import ask, page
 from tests.browser.harness import browser
+from tests.browser.respondents import PHONE
 from tests.surveys.questions import SENSITIVE, questions
 
 A4 = (595, 842)
@@ -51,6 +52,8 @@ def opened(chromium: Any, text: str, folder: Path) -> Any:
 def test_everything_is_printed_on_a4(chromium: Any, tmp_path: Path) -> None:
     asked = questions()
     shown = opened(chromium, page(list(asked.values()), "de"), tmp_path)
+    assert shown.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    shown.set_viewport_size(PHONE)
     assert shown.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     printed = shown.pdf(prefer_css_page_size=True)
     shown.close()

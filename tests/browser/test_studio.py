@@ -127,7 +127,7 @@ def _drag(page: Any) -> None:
     page.wait_for_function("before => document.getElementById('half-width').textContent !== before", arg=before)
     assert "69.1" in page.locator("#breach-title").inner_text()  # e³ times the odds of a tenth
     page.get_by_label("ε:").press("ArrowLeft")
-    page.wait_for_function("() => document.getElementById('parity').textContent === '× 19.1'")
+    page.wait_for_function("() => document.getElementById('parity').textContent === '× 19.11'")
 
 
 def _respond(page: Any) -> None:

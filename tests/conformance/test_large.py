@@ -57,7 +57,7 @@ def test_sampled_sets_at_k_1000(name: str) -> None:
     member = members(decoded)
     tests = 2 + (2 + len(LAGS)) * K
     rate = FALSE_ALARM / tests
-    sizes = np.bincount(member.sum(axis=1), minlength=K + 1)
+    sizes = np.bincount(member.sum(axis=1, dtype=np.int64), minlength=K + 1)
     chances = np.array([expected.size_chances.get(s, 0.0) for s in range(K + 1)])
     assert not sizes[chances == 0].any()
     assert fit_test(sizes, chances, rate).p_value > rate

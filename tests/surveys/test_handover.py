@@ -159,7 +159,7 @@ def test_a_folder_is_made_and_files_are_named_as_every_system_takes_them(tmp_pat
     assert {"Q1_ tax_.matrix.csv", "Q1_ tax_.codebook.md"} <= {path.name for path in (tmp_path / "new").iterdir()}
     assert written.files["Q1_ tax_.design.json"].startswith("Q1: tax?")
     with pytest.raises(DataError, match="files of two variables would be called 'a_b'"):
-        write({"a:b": tax, "a/b": tax}, tmp_path, title="x", format="csv")
+        write({"a:b": tax, "a?b": tax}, tmp_path, title="x", format="csv")
 
 
 def test_the_guide_shows_the_same_estimates_in_r_and_here() -> None:
@@ -172,3 +172,32 @@ def test_the_guide_shows_the_same_estimates_in_r_and_here() -> None:
     # R divided by n - 1.
     assert numbers[1][1::2] == pytest.approx([error * math.sqrt(1500 / 1499) for error in errors], abs=1.1e-5)
     assert numbers[2][:4] == [weighted[0], weighted_errors[0], weighted[1], weighted_errors[1]]
+
+
+def test_names_that_lead_elsewhere_and_what_is_no_report_are_refused(tmp_path: Path) -> None:
+    """The name of a variable is the beginning of names of files, which must stay in their folder."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    tax = REPORTS["tax"]
+    for name in ("../tax", "a/b", "a\\b", "", ".hidden", "a\0b"):
+        with pytest.raises(DataError, match="beginning of a file's name"):
+            write({name: tax}, inside, title="x", format="csv")
+    for wrong in ([tax], {"tax": tax.tally()}, 5):
+        with pytest.raises(DataError, match="reports must be Reports"):
+            write(wrong, inside, title="x")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="one masked variable at least"):
+        write({}, inside, title="x")
+    assert [path.name for path in tmp_path.rglob("*")] == ["inside"]
+
+
+def test_a_folder_says_how_its_reports_were_drawn(tmp_path: Path) -> None:
+    die = mw.Reports.of(D.forced_response(yes_prob="1/6", no_prob="1/6"), ["yes"] * 100 + ["no"] * 300)
+    written = write({"tax": REPORTS["tax"], "die": die}, tmp_path, title="x", format="csv")
+    assert written.randomness == {"tax": "seeded", "die": "external"}
+    assert "for simulation only: tax" in written.summary()
+    book = ET.parse(tmp_path / "ddi.xml").getroot()
+    told = [note.text for note in book.iter(f"{DDI}notes") if note.attrib.get("subject") == "drawn"]
+    assert told == [
+        "from a seed: a simulation, which protects nobody",
+        "elsewhere: that people followed the design is assumed, not seen",
+    ]

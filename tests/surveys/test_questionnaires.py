@@ -127,6 +127,15 @@ def test_what_an_answer_proves_is_said() -> None:
     assert "mindestens 30 von 100" in told
 
 
+def test_german_writes_a_comma_before_decimals() -> None:
+    question = QUESTIONS["warner_spinner"]
+    told = {language: [*interviewing(question, language), *identity(question, language)] for language in ("en", "de")}
+    assert "2.334 for one report, 5.445 for two" in " ".join(told["en"])
+    assert "2,334 bei einem Bericht und 5,445 bei zweien" in " ".join(told["de"])
+    assert "0,8473" in " ".join(told["de"])
+    assert not re.search(r"\d\.\d", " ".join(told["de"]))
+
+
 def test_all_languages_have_the_same_texts_and_gaps() -> None:
     gaps = re.compile(r"\{\w+\}")
     english = known()["en"]

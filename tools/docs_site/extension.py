@@ -14,6 +14,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from maskwell.views.charts import style
 from tools.docs_site import command_line, names
 from tools.docs_site.blocks import PICTURE, blocks
 from tools.docs_site.running import PageError, run
@@ -67,25 +68,34 @@ def _drawn(text: str, name: str) -> str:
 
 
 def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
-    """The scripts that draw charts, on pages that have some."""
+    """The scripts and the style of charts, on pages that have some."""
     if '<div class="chart">' in context.get("body", ""):
         app.add_js_file("vega.js", loading_method="defer")
         app.add_js_file("charts.js", loading_method="defer")
+        app.add_css_file("charts.css")
+
+
+def _dark_charts() -> str:
+    """How charts look in the dark, which the reader's system or the button of the page asks for."""
+    asked = {
+        "@media screen and (prefers-color-scheme: dark)": 'body:not([data-theme="light"])',
+        "@media screen": 'body[data-theme="dark"]',
+    }
+    return "".join(f"{when} {{\n{style.dark_rules(where)}\n}}\n" for when, where in asked.items())
 
 
 def _write_scripts(app: Sphinx) -> None:
     """Scripts of installed packages, which are not kept in the repository."""
     import vl_convert
 
-    from maskwell.views.charts.style import vega_lite_version
-
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vega_lite_version())
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=style.vega_lite_version())
     # In a room of its own: Sphinx and the bundle both have a name `_`.
     (folder / "vega.js").write_text(f"(() => {{{bundle}\n}})();\n", "utf-8")
     drawing = files("maskwell.views.pages").joinpath("assets", "page.js").read_bytes()
     (folder / "charts.js").write_bytes(drawing)
+    (folder / "charts.css").write_text(_dark_charts(), "utf-8")
     formulas = npm_part(ROOT / "tools" / "docs_site", "mathjax/es5/tex-svg.js").read_bytes()
     (folder / "tex-svg.js").write_bytes(formulas)
 

@@ -14,6 +14,7 @@ from maskwell.designs.base import Design
 from maskwell.designs.named.projective import projective
 from maskwell.designs.named.symmetric import Categories, Number, gamma_diagonal, minimax, minimax_size
 from maskwell.errors import DesignError
+from maskwell.results.numbers import counted
 from maskwell.sampling.samplers import MOST_CATEGORIES
 from maskwell.tables.labels import as_labels
 
@@ -66,7 +67,8 @@ def why_taken(design: Design) -> str:
     sets, single = (_added_variance(k, float(parity), s) for s in (size, 1))
     bits = report_bits(design)
     if design.channel.sizes and size == 1:
-        return f"At this parity the best sets have one member: reports are single categories of {bits:,} bits."
+        words = counted(bits, "bit", "bits")
+        return f"At this parity the best sets have one member: reports are single categories of {words}."
     ratio = float(f"{single / design.added_variance:.2g}")
     times = f"Single categories would add {ratio:,g} times as much."
     if design.added_variance <= sets * (1 + 1e-9):

@@ -22,6 +22,10 @@ from maskwell.words.codebook import NOTICE, codebook
 
 NAMESPACE = "ddi:codebook:2_6"
 _MOST_REPORTS = 1_000
+_DRAWN = {
+    "seeded": "from a seed: a simulation, which protects nobody",
+    "external": "elsewhere: that people followed the design is assumed, not seen",
+}
 
 
 def ddi(
@@ -32,11 +36,12 @@ def ddi(
     records: int | None = None,
     questions: Mapping[str, str] | None = None,
     stored: Mapping[str, Sequence[str]] | None = None,
+    randomness: Mapping[str, str] | None = None,
 ) -> str:
     """The description as XML: of one masked variable ``report``, or of several by name.
 
     ``questions`` are their wordings. ``stored`` gives for a variable how the file spells each report, in the order of
-    ``design.report_labels()``, where that is not its label.
+    ``design.report_labels()``, where that is not its label. ``randomness`` says how the reports were drawn.
 
     >>> from maskwell.designs import warner
     >>> text = ddi({"tax": warner(truth_prob=0.75)}, title="A survey on taxes")
@@ -48,7 +53,7 @@ def ddi(
         raise DataError("designs must name one masked variable at least.", parameter="designs")
     for design in named.values():
         require_design(design)
-    for given, what in ((questions, "questions"), (stored, "stored")):
+    for given, what in ((questions, "questions"), (stored, "stored"), (randomness, "randomness")):
         unknown = [name for name in given or {} if name not in named]
         if unknown:
             raise DataError(f"{what} names {unknown[0]!r}, which is not a masked variable.", parameter=what)
@@ -63,14 +68,16 @@ def ddi(
         _add(_add(about, "dimensns"), "caseQnty", str(records))
     data = _add(book, "dataDscr")
     for position, (name, design) in enumerate(named.items(), start=1):
-        _variable(data, position, name, design, (questions or {}).get(name), (stored or {}).get(name))
+        variable = _variable(data, position, name, design, (questions or {}).get(name), (stored or {}).get(name))
+        if randomness and name in randomness:
+            _note(variable, "drawn", _DRAWN.get(randomness[name], randomness[name]))
     ET.indent(book, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(book, encoding="unicode") + "\n"
 
 
 def _variable(
     data: ET.Element, position: int, name: str, design: Design, question: str | None, stored: Sequence[str] | None
-) -> None:
+) -> ET.Element:
     book = codebook(design, name).content
     variable = _add(data, "var", ID=f"V{position}", name=name, files="F1", intrvl="discrete")
     _add(variable, "labl", f"Randomised report on {question or name}")
@@ -102,6 +109,7 @@ def _variable(
         _note(variable, "source", line)
     _note(variable, "design", design.to_json())
     _note(variable, "fingerprint", design.fingerprint)
+    return variable
 
 
 def _note(variable: ET.Element, subject: str, text: str) -> None:

@@ -12,12 +12,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from maskwell.designs.base import Design
-from maskwell.errors import DataError, EstimationError
+from maskwell.errors import DataError
 from maskwell.handover.ddi import ddi
 from maskwell.handover.tables import matrix_csv, report_texts, require_listable, score_table, scores_csv
 from maskwell.microdata.files import write_to
 from maskwell.microdata.model import Microdata, Variable
 from maskwell.reports import Reports
+from maskwell.reports.randomness import is_simulated
 from maskwell.results.result import Result
 from maskwell.tables.encoded import encoded
 from maskwell.tables.labels import text_of
@@ -26,8 +27,9 @@ from maskwell.words.codebook import codebook
 
 Format = Literal["sav", "dta", "csv", "parquet"]
 _LABELLED = ("sav", "dta")
-_NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
-"""What Windows or Unix does not take in the name of a file, as a question's name may have it."""
+_LEADS_ELSEWHERE = frozenset("/\\\0")
+_NOT_IN_FILE_NAMES = re.compile(r'[:*?"<>|\x01-\x1f]')
+"""What Windows does not take in the name of a file, as a question's name may have it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +40,8 @@ class HandOver(Result):
     records: int
     files: Mapping[str, str]
     """What each file is, by its name."""
+    randomness: Mapping[str, str]
+    """How the reports of each variable were drawn."""
 
     def _title(self) -> str:
         return f"{self.records:,} masked records handed over"
@@ -47,6 +51,10 @@ class HandOver(Result):
 
     def _columns(self) -> dict[str, Any]:
         return {"file": list(self.files), "what it is": list(self.files.values())}
+
+    def _remarks(self) -> list[str]:
+        seeded = [name for name, drawn in self.randomness.items() if is_simulated(drawn)]
+        return [f"drawn from a seed, for simulation only: {', '.join(seeded)}"] if seeded else []
 
     def to_dict(self) -> dict[str, Any]:
         """The files by name."""
@@ -73,14 +81,14 @@ def write(
     the answer, and its standard error is that of the mean. In SPSS and Stata files report number i has the code i and
     its label; it is line i of NAME.matrix.csv. The folder is made if it is not there.
     """
-    named = {"report": reports} if isinstance(reports, Reports) else dict(reports)
+    named = _named(reports)
     if format not in get_args(Format):
         raise DataError(f"format must be one of {', '.join(get_args(Format))}; got {format!r}.", parameter="format")
     target = Path(folder)
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r} to write into; create it first.", "folder")
     n = _length(named)
-    columns, variables = _beside(beside, n, named)
+    columns, variables = _beside(beside, n, named), dict[str, Variable]()
     for name, batch in named.items():
         require_listable(batch.design, name)
         masked, labels = _masked(name, batch, (questions or {}).get(name, name))
@@ -99,6 +107,7 @@ def write(
         records=n,
         questions=questions,
         stored=stored,
+        randomness={name: batch.randomness for name, batch in named.items()},
     )
     about = {file_name: "the masked data, with scores", **about, "ddi.xml": "a DDI-Codebook 2.6 description"}
     data = _table(columns, variables, title)
@@ -107,22 +116,36 @@ def write(
         for file, text in zip(files, contents.values(), strict=False):
             file.write(text.encode())
         write_to(data, files[-1], file_name)
-    return HandOver(target, n, about)
+    return HandOver(target, n, about, {name: batch.randomness for name, batch in named.items()})
+
+
+def _named(reports: Any) -> dict[str, Reports]:
+    """The reports by the name of their variable, which is the beginning of names of files."""
+    named = {"report": reports} if isinstance(reports, Reports) else reports
+    if not isinstance(named, Mapping) or not all(isinstance(batch, Reports) for batch in named.values()):
+        raise DataError("reports must be Reports, or Reports by the name of their variable.", parameter="reports")
+    if not named:
+        raise DataError("reports must name one masked variable at least.", parameter="reports")
+    for name in named:
+        if not isinstance(name, str) or not name or set(name) & _LEADS_ELSEWHERE or name.startswith("."):
+            raise DataError(
+                f"the variable {name!r} cannot be the beginning of a file's name; call it by letters, digits and _.",
+                parameter="reports",
+            )
+    return dict(named)
 
 
 def _length(named: Mapping[str, Reports]) -> int:
     lengths = {name: len(batch) for name, batch in named.items()}
-    if not lengths:
-        raise DataError("reports must name one masked variable at least.", parameter="reports")
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{n:,} of {name!r}" for name, n in lengths.items())
         raise DataError(f"reports must be of the same people, one each; got {told}.", parameter="reports")
     return next(iter(lengths.values()))
 
 
-def _beside(table: Any, n: int, named: Mapping[str, Reports]) -> tuple[dict[str, Any], dict[str, Variable]]:
+def _beside(table: Any, n: int, named: Mapping[str, Reports]) -> dict[str, Any]:
     if table is None:
-        return {}, {}
+        return {}
     source = encoded(table)
     arrays = source.arrays(list(source.names))
     both = [name for name in arrays if name in named]
@@ -133,7 +156,7 @@ def _beside(table: Any, n: int, named: Mapping[str, Reports]) -> tuple[dict[str,
     wrong = next((name for name, array in arrays.items() if len(array) != n), None)
     if wrong is not None:
         raise DataError(f"beside must have a row for each of the {n:,} reports.", parameter="beside")
-    return dict(arrays), {}
+    return dict(arrays)
 
 
 def _masked(name: str, batch: Reports, question: str) -> tuple[dict[str, Any], dict[str, Variable]]:
@@ -151,10 +174,9 @@ def _masked(name: str, batch: Reports, question: str) -> tuple[dict[str, Any], d
         )
     columns = {name: values}
     told = {name: Variable(label=f"Randomised report, not an answer: {question}"[:80])}
-    try:
-        scores = score_table(design)
-    except EstimationError:
+    if not design.estimable:
         return columns, told
+    scores = score_table(design)
     for j, category in enumerate(design.categories):
         column = f"{name}_score_{j + 1}"
         columns[column] = pa.array(np.ascontiguousarray(scores[places, j]), mask=absent)

@@ -52,6 +52,8 @@ class Contrast(Result):
         >>> print(Contrast(0.12, 0.05).test(alternative="greater"))
         weighted sum of proportions, greater than 0: statistic 2.4000, p = 0.008198 (standard normal)
         """
+        if not math.isfinite(value):
+            raise EstimationError(f"value must be a finite number to compare with; got {value}.", parameter="value")
         words, df = alternatives.words(alternatives.checked(alternative)), self.degrees_of_freedom
         name = f"{self.what}, {words} {value:g}"
         law = "standard normal" if math.isinf(df) else f"Student's t with {df:.4g} df"
@@ -121,12 +123,14 @@ def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     """Scores as one number per category."""
     if isinstance(scores, Mapping):
         if unknown := [label for label in scores if label not in design.categories]:
-            raise EstimationError(f"scores name {unknown[0]!r}, which is not a category of the design.")
-        return np.array([float(scores.get(c, 0.0)) for c in design.categories])
+            raise EstimationError(
+                f"scores name {unknown[0]!r}, which is not a category of the design.", parameter="scores"
+            )
+        scores = [scores.get(category, 0.0) for category in design.categories]
     try:
         vector = np.asarray(scores, float)
     except (TypeError, ValueError):
-        vector = np.empty(0)
+        vector = np.zeros(0)
     if vector.shape != (design.k,) or not np.isfinite(vector).all():
         raise EstimationError(
             f"scores must be {design.k} finite numbers, one per category, or a mapping from label to score, "

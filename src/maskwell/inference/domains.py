@@ -15,7 +15,7 @@ from maskwell.frames import Backend, data_frame
 from maskwell.inference.estimates import Estimate, report_total
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
-from maskwell.inference.sample.groups import grouped
+from maskwell.inference.sample.groups import grouped, members
 from maskwell.inference.sample.methods import sampled_groups
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.totals import Totals, sampled_totals
@@ -42,10 +42,7 @@ def estimate_totals(
     people alone.
     """
     if sample is not None:
-        chosen = None if domain is None else np.asarray(domain, np.bool_)
-        if chosen is not None:
-            sample.require_length(len(chosen), "entry of domain")
-        return sampled_totals(tally, sample, method, chosen)
+        return sampled_totals(tally, sample, method, None if domain is None else members(domain, len(sample)))
     if domain is not None:
         raise DataError("a domain belongs to a sample; pass sample=, or a tally of its reports alone.", "domain")
     counted = as_tally(tally)

@@ -98,7 +98,9 @@ class LinearEstimate(Estimate):
         assert chances is not None
         given, other = (float(chance[at]) for chance in chances)
         count = round(self.n * (other + (given - other) * float(self.proportions[at])))
-        return count, other + (given - other) * value
+        chance = other + (given - other) * value
+        # Where the truth makes a report rarer, the reports that speak for the category are all others.
+        return (count, chance) if given > other else (self.n - count, 1 - chance)
 
     def interval(
         self, level: float = 0.95, method: closed_form.Kind | None = None, simultaneous: bool = False

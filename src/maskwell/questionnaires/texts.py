@@ -29,6 +29,18 @@ LABELS: Mapping[str, Mapping[str, str]] = {
 }
 """Answers that need no translation from a user, by language."""
 
+_DECIMAL_COMMA = frozenset(["de", "de-AT", "de-DE"])
+_SWAPPED = str.maketrans(".,", ",.")
+
+
+def in_language(figure: str, language: str) -> str:
+    """A figure as a language writes it: where decimals follow a comma, a point would make thousands of them.
+
+    >>> in_language("1,302.334", "de"), in_language("1,302.334", "en")
+    ('1.302,334', '1,302.334')
+    """
+    return figure.translate(_SWAPPED) if language in _DECIMAL_COMMA else figure
+
 
 @cache
 def known() -> Mapping[str, Mapping[str, str]]:

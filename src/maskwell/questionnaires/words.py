@@ -11,7 +11,7 @@ from typing import Any
 from maskwell.questionnaires.devices import Device, Part
 from maskwell.questionnaires.procedures import TRUTH
 from maskwell.questionnaires.question import Question
-from maskwell.questionnaires.texts import fill
+from maskwell.questionnaires.texts import fill, in_language
 from maskwell.results.numbers import limit
 from maskwell.words.sentences import Chance, decimal, frequencies
 
@@ -49,7 +49,7 @@ def protection(question: Question, language: str) -> list[str]:
             least=Chance(1 / (1 + parity), "belief at least", rounding="down"),
             even=Chance(Fraction(1, 2), "even belief"),
         )
-        return [fill(texts["belief"], **{name: number.text for name, number in told.items()})]
+        return [fill(texts["belief"], **{name: in_language(number.text, language) for name, number in told.items()})]
     proofs = []
     for report, row in zip(design.report_labels(), design.matrix(exact=True), strict=True):
         possible = [c for c, p in zip(design.categories, row, strict=True) if p]
@@ -67,11 +67,12 @@ def interviewing(question: Question, language: str) -> list[str]:
     if share is not None:
         told = frequencies(people=Chance(share, "innocuous yes"))
         yes = question.label(question.design.categories[0], language)
-        gaps = {name: number.text for name, number in told.items()}
+        gaps = {name: in_language(number.text, language) for name, number in told.items()}
         lines.append(fill(texts["interviewer.4"], **gaps, yes=yes, share=share))
     if isinstance(parity, Fraction):
-        factors = {"once": decimal(parity, "parity", "up").text, "again": decimal(parity**2, "parity", "up").text}
-        lines.append(fill(texts["interviewer.again"], **factors))
+        factors = {"once": decimal(parity, "parity", "up"), "again": decimal(parity**2, "parity", "up")}
+        gaps = {name: in_language(factor.text, language) for name, factor in factors.items()}
+        lines.append(fill(texts["interviewer.again"], **gaps))
     return lines
 
 
@@ -81,7 +82,8 @@ def identity(question: Question, language: str) -> list[str]:
     parity = design.exact_parity()
     gaps: dict[str, Any] = {"name": design.title}
     if isinstance(parity, Fraction):
-        gaps |= {"epsilon": limit(design.epsilon), "parity": limit(parity)}
+        figures = {"epsilon": limit(design.epsilon), "parity": limit(parity)}
+        gaps |= {name: in_language(figure, language) for name, figure in figures.items()}
         told = fill(texts["privacy"], **gaps)
     else:
         told = fill(texts["privacy.none"], **gaps)

@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 
 from maskwell.plain_text import visible, visible_html
 
+# A word of more letters breaks where the line ends, and does not push other columns out of sight.
+_LONG = 24
 _ALIGN = {"<": "left", ">": "right", "=": "left wrap"}
 
 
@@ -79,7 +81,8 @@ class Table:
             for j, (cell, name) in enumerate(zip(cells, classes, strict=True)):
                 # A heading without words would be read aloud as one.
                 kind = f'th scope="{scope}"' if (tag == "th" and cell) or (tag == "td" and j == 0) else "td"
-                made.append(f'<{kind} class="{name}">{visible_html(cell)}</{kind[:2]}>')
+                long = " long" if any(len(word) > _LONG for word in cell.split()) else ""
+                made.append(f'<{kind} class="{name}{long}">{visible_html(cell)}</{kind[:2]}>')
             return f"<tr>{''.join(made)}</tr>"
 
         head = f"<thead>{line(self.header, 'th', 'col')}</thead>" if any(self.header) else ""

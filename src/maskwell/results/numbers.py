@@ -87,6 +87,15 @@ def number(value: float, decimals: int) -> str:
     return text.replace("-", _MINUS)
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """So many things, in words that go with their number.
+
+    >>> counted(1, "stratum", "strata"), counted(2000, "stratum", "strata")
+    ('1 stratum', '2,000 strata')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def percent(share: float, decimals: int) -> str:
     """A share as a percentage with so many decimals.
 

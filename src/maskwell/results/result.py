@@ -26,6 +26,7 @@ _STYLE = """<style>
 .maskwell .left { text-align: left; vertical-align: top; }
 .maskwell .right { text-align: right; vertical-align: top; white-space: nowrap; }
 .maskwell .wrap { max-width: 40em; }
+.maskwell .long { white-space: normal; overflow-wrap: anywhere; min-width: 9em; }
 </style>"""
 
 
@@ -62,7 +63,9 @@ class Result:
         parts: list[Part] = [Text(self._title(), "lead")]
         if facts := self._figures():
             parts.append(Table("", ["", ""], [[name, _shown(value)] for name, value in facts.items()], "<="))
+        # Nobody reads a column in which nothing is; the frame has it.
         columns = {name: list(values) for name, values in self._columns().items()}
+        columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
         if columns:
             parts += self._table(columns)
         return [*parts, *(Text(note, "note") for note in self._remarks())]
@@ -73,7 +76,8 @@ class Result:
         order = chosen if chosen is not None else list(self._order() or ())[:_MOST_ROWS]
         texts = [aligned([values[i] for i in order]) for values in columns.values()]
         rows = [list(row) for row in zip(*(text for text, _ in texts), strict=True)]
-        table: list[Part] = [Table("", list(columns), rows, "".join(side for _, side in texts))]
+        header = [name.replace("_", " ") for name in columns]
+        table: list[Part] = [Table("", header, rows, "".join(side for _, side in texts))]
         if count > len(order):
             which = "first" if chosen is not None else "largest"
             table.append(Text(f"The {len(order)} {which} of {count:,} lines; to_frame() has them all.", "note"))

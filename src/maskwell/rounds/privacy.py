@@ -56,7 +56,10 @@ class RoundsPrivacy(Result):
         return log_above(Fraction(self.design.exact_parity()) ** self.rounds)
 
     def _title(self) -> str:
-        return f"privacy of {self.rounds:,} rounds of {self.design.title}, {self.values:,} different answers at most"
+        return f"privacy of {self.rounds:,} rounds of {self.design.title}, {self._answers()}"
+
+    def _answers(self) -> str:
+        return "one answer" if self.values == 1 else f"up to {self.values:,} different answers"
 
     def _figures(self) -> dict[str, Any]:
         return {
@@ -73,7 +76,7 @@ class RoundsPrivacy(Result):
 
     def summary(self) -> str:
         """The figures in plain text."""
-        answers = "one answer" if self.values == 1 else f"up to {self.values:,} different answers"
+        answers = self._answers()
         return visible_lines(
             [
                 f"{self.rounds:,} rounds of {self.design.title} with {answers}",

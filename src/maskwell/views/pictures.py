@@ -32,6 +32,7 @@ from maskwell.reports.tally import Tally
 from maskwell.risk import RiskReport
 from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
+from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
@@ -47,6 +48,7 @@ from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_ch
 from maskwell.views.comparison import Comparison
 from maskwell.views.wording import level_words, privacy_words
 
+_POINTS = "difference of shares, in percentage points"
 _OF_RISK = {"cells": sizes_chart, "records": individual_chart, "keys": drivers_chart}
 
 
@@ -115,7 +117,9 @@ def _(result: SumScore, level: float = 0.95) -> Any:
         result.interval(level),
         [f"With {level_words(level)}s"],
     )
-    return interval_chart(names, result.proportions, limits, "Sum of masked items", "share of people", lines)
+    return interval_chart(
+        names, result.proportions, limits, "Sum of masked items", "share of people", lines, labels=style.PERCENT_LABELS
+    )
 
 
 @picture.register
@@ -127,7 +131,9 @@ def _(result: PowerCurve) -> Any:
 def _(result: Change, level: float = 0.95) -> Any:
     names, lines = [text_of(c) for c in result.categories], [f"{result.basis}; with {level_words(level)}s"]
     title = "Change between two rounds"
-    return interval_chart(names, result.differences, result.interval(level), title, "difference of shares", lines)
+    return interval_chart(
+        names, result.differences, result.interval(level), title, _POINTS, lines, labels=style.POINT_LABELS
+    )
 
 
 @picture.register
@@ -137,7 +143,9 @@ def _(result: Compliance, level: float = 0.95) -> Any:
     limits = np.column_stack([frame["lower"], frame["upper"]])
     names = [text_of(name) for name in frame["what"]]
     lines = [f"Behaviours: of all people. Categories: of {result.among}.", f"With {level_words(level)}s."]
-    return interval_chart(names, frame["estimate"], limits, "Who follows the design", "share", lines)
+    return interval_chart(
+        names, frame["estimate"], limits, "Who follows the design", "share", lines, labels=style.PERCENT_LABELS
+    )
 
 
 @picture.register
@@ -153,7 +161,8 @@ def _(result: CompliancePlan) -> Any:
 @picture.register
 def _(result: Regression, level: float = 0.95) -> Any:
     names, limits, lines = list(result.names), result.interval(level), [f"With {level_words(level)}s"]
-    return interval_chart(names, result.estimates, limits, result.formula, "coefficient", lines)
+    title = f"Coefficients of {result.formula}"
+    return interval_chart(names, result.estimates, limits, title, "coefficient", lines)
 
 
 @picture.register
@@ -166,8 +175,9 @@ def _(result: Effects, level: float = 0.95) -> Any:
     parts = zip(result.predictors, result.changes, result.categories, strict=True)
     names = [", ".join(part for part in row if part) for row in parts]
     lines = [f"With {level_words(level)}s"]
-    limits = result.interval(level)
-    return interval_chart(names, result.estimates, limits, "Average marginal effects", "change of the chance", lines)
+    limits, title = result.interval(level), "Average marginal effects"
+    axis = "change of the chance, in percentage points"
+    return interval_chart(names, result.estimates, limits, title, axis, lines, labels=style.POINT_LABELS)
 
 
 @picture.register

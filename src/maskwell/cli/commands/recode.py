@@ -67,15 +67,16 @@ def recode(
     """Make the keys of a file coarser, and say what each step does to risk and to information.
 
     With --recode, --top, --bottom and --suppress-below it does what they say. With --ladder it finds the mildest
-    recoding that reaches a target: --k, --xi, --uniques, --matches, --tau1, --tau2, or several of them. A recoded file
-    is not a release: maskwell release takes the same options, recodes, and then moves what is still rare.
+    recoding that reaches a target: --k, --xi, --uniques, --matches, --tau1, --tau2, or several of them; for --k and
+    --xi it sets keys of at most --suppress-most of the records missing as its last step. A recoded file is not a
+    release: maskwell release takes the same options, recodes, and then moves what is still rare.
 
     \b
     Examples:
       maskwell recode persons.csv --keys sex,age,area --recode age=width:5 --top age=90 --suppress-below 3
       maskwell recode persons.csv --keys sex,age,area --recode area=file:areas.csv:2 -o coarser.csv
       maskwell recode persons.csv --keys sex,age,area --ladder 'age=width:2,5,10|any' --ladder area=file:areas.csv \\
-        --k 5 --suppress-most 0.01 --recipe recipe.json
+        --xi 0.1 --suppress-most 0.01 --recipe recipe.json
       maskwell release persons.csv --keys sex,age,area --xi 0.1 --recipe recipe.json --dry-run
     """
     from maskwell.microdata import read

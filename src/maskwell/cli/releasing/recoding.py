@@ -31,7 +31,11 @@ SuppressBelowOption = Annotated[
 ]
 SuppressMostOption = Annotated[
     str | None,
-    typer.Option("--suppress-most", help="The largest share of records that may lose a key so, such as 0.01."),
+    typer.Option(
+        "--suppress-most",
+        help="The largest share of records that may lose a key so, such as 0.01. With --ladder the last step of the "
+        "search, for --k or --xi.",
+    ),
 ]
 
 

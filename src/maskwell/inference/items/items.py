@@ -72,6 +72,8 @@ class Items:
                 present &= ~column.missing
         items = tuple(_item(name, column, present, given.get(name)) for name, column in columns.items())
         drawn = Sample(weights=np.ones(n)) if sample is None else sample
+        if not isinstance(drawn, Sample):
+            raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
         drawn.require_length(n, "report")
         return Items(items, present, drawn)
 

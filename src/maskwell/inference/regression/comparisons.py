@@ -12,7 +12,7 @@ from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
 from maskwell.inference.regression.corrected import Corrected
-from maskwell.inference.regression.covariance import covariance_of
+from maskwell.inference.regression.covariance import INFORMATION, covariance_of
 from maskwell.inference.regression.identified import refuse_collinear
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.masked import MaskedVariable
@@ -75,7 +75,7 @@ def arms_test(fit: Regression, variable: str | None, effects: str) -> Hypothesis
     called = f"whether the arms of {chosen.name} agree, in {'every coefficient' if effects == 'all' else 'level'}"
     if fit.method == "likelihood":
         solution = maximise(likelihood, names)
-        if fit.cov_type == "observed":
+        if fit.cov_type in INFORMATION:
             df = len(solution.theta) - len(fit.solution.theta)
             return _ratio(f"likelihood ratio test {called}", solution.at.value, fit.llf, df)
         at = likelihood.evaluate(solution.theta, scores=True)

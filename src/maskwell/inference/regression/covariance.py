@@ -1,27 +1,77 @@
-"""The covariance of fitted parameters, by three conventions, or over a complex sample."""
+"""The covariance of fitted parameters, by four conventions, or over a complex sample."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
-from maskwell.inference.regression.likelihood import Evaluation
-from maskwell.inference.regression.model_frame import ModelFrame
+from maskwell.inference.regression.likelihood import Evaluation, Likelihood, gathered, linear_predictors
+from maskwell.inference.regression.model_frame import ModelFrame, Outcome
 from maskwell.inference.sample.sample import Sample
 
-CovarianceType = Literal["observed", "opg", "robust"]
+CovarianceType = Literal["observed", "expected", "opg", "robust"]
+INFORMATION: tuple[CovarianceType, ...] = ("observed", "expected")
+"""The conventions that invert an information: what the likelihood's own theory asks for."""
+_MOST_REPORTS = 1000
+
+
+def evaluated(likelihood: Likelihood, theta: Vector, at: Evaluation, cov_type: CovarianceType) -> Evaluation:
+    """The evaluation at the maximum with what a convention needs: scores of records, or the expected information."""
+    if cov_type == "expected":
+        return replace(at, information=expected_information(likelihood, theta))
+    return at if cov_type == "observed" else likelihood.evaluate(theta, scores=True)
+
+
+def expected_information(likelihood: Likelihood, theta: Vector) -> Matrix:
+    """The information of every report that the designs could have made, averaged by its chance: Fisher scoring's."""
+    frame, outcome = likelihood.frame, likelihood.frame.outcome
+    if likelihood.nuisance is not None or outcome.values is not None:
+        raise EstimationError(
+            "cov_type 'expected' averages over the reports of a masked outcome; with masked predictors or a numeric "
+            "outcome take 'observed'."
+        )
+    x, family = frame.matrices[0], likelihood.family
+    outlook = family.outlook(linear_predictors(x, likelihood.maps, theta), None)
+    curvature = np.zeros((len(x), family.predictors, family.predictors))
+    for here, table in _tables(outcome, len(x)):
+        for row in table:
+            chance = np.exp(outlook.log_chances) @ row
+            posterior = np.exp(outlook.log_chances) * row / np.where(chance > 0, chance, 1.0)[:, None]
+            gradient = outlook.moments(posterior).gradient
+            curvature += (here * chance)[:, None, None] * gradient[:, :, None] * gradient[:, None, :]
+    return gathered(x, likelihood.maps, curvature, likelihood.weights)
+
+
+def _tables(outcome: Outcome, n: int) -> Iterator[tuple[NDArray[np.bool_], Matrix]]:
+    """Which records each design was used for, and its chances of reports given the outcome's categories."""
+    masked = outcome.masked
+    if masked is None:
+        yield np.ones(n, np.bool_), np.eye(len(outcome.categories))
+        return
+    for at, design in enumerate(masked.designs):
+        if (count := design.report_count()) > _MOST_REPORTS:
+            raise EstimationError(
+                f"cov_type 'expected' goes through all reports, and {design.title} has {count:,} of them "
+                f"(limit {_MOST_REPORTS:,}); take 'observed'."
+            )
+        order = [design.categories.index(label) for label in outcome.categories]
+        here = np.ones(n, np.bool_) if masked.arm_codes is None else masked.arm_codes == at
+        yield here, design.matrix()[:, order]
 
 
 def covariance_of(
     at: Evaluation, frame: ModelFrame, weights: Vector, cov_type: CovarianceType, sample: Sample | None = None
 ) -> Matrix:
-    """The covariance of the parameters of an evaluation that has scores, unless it is that of observed information."""
+    """The covariance of the parameters of an evaluation that has scores, unless it is that of an information."""
     if sample is not None:
         return _in_sample(at, frame, weights, sample)
-    if cov_type == "observed":
+    if cov_type in INFORMATION:
         return inverse(at.information)
     assert at.scores is not None
     weighted = at.scores * weights[:, None]

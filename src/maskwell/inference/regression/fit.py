@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.corrected import Corrected
-from maskwell.inference.regression.covariance import CovarianceType, covariance_of, inverse, sandwich
+from maskwell.inference.regression.covariance import CovarianceType, covariance_of, evaluated, inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES, Family, family_of
 from maskwell.inference.regression.identified import refuse_collinear, refuse_weak, without_finite_estimate
 from maskwell.inference.regression.likelihood import Likelihood
@@ -45,8 +45,9 @@ def regress(
     ``method="likelihood"`` maximises the likelihood of the reports; masked predictors then have a multinomial logit on
     the other predictors. ``"corrected"`` solves estimating equations that need no such model, and loses some precision.
     Covariances: ``"observed"`` information, ``"opg"`` (outer product of scores) or ``"robust"`` (the sandwich of both),
-    which corrected scores always have. With ``sample``, records count by their weights and the sandwich takes its
-    strata, clusters or replicates; records without all values are then outside the domain, not out of the sample.
+    which corrected scores always have; ``"expected"`` information where only the outcome was masked. With ``sample``,
+    records count by their weights and the sandwich takes its strata, clusters or replicates; records without all values
+    are then outside the domain, not out of the sample.
 
     >>> import maskwell as mw
     >>> import numpy as np
@@ -91,7 +92,7 @@ def fitted(
     refuse_collinear(likelihood, names)
     if method == "likelihood":
         solution = maximise(likelihood, names)
-        at = solution.at if cov_type == "observed" else likelihood.evaluate(solution.theta, scores=True)
+        at = evaluated(likelihood, solution.theta, solution.at, cov_type)
         unmasked = inverse(solution.complete)
     else:
         _require_scores(frame)
@@ -116,7 +117,7 @@ def fitted(
         weights=weights,
         sample=sample,
         degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
-        solution=replace(solution, at=at),
+        solution=solution if cov_type == "expected" else replace(solution, at=at),
     )
 
 
@@ -125,8 +126,8 @@ def _covariance_type(asked: CovarianceType | None, method: Method, sample: Sampl
         return "observed" if method == "likelihood" and sample is None else "robust"
     if sample is not None and asked != "robust":
         raise DataError(f"cov_type {asked!r} knows no sample; with one it is 'robust'.", parameter="cov_type")
-    if asked not in ("observed", "opg", "robust"):
-        raise DataError(f"cov_type must be observed, opg or robust; got {asked!r}.", parameter="cov_type")
+    if asked not in get_args(CovarianceType):
+        raise DataError(f"cov_type must be observed, expected, opg or robust; got {asked!r}.", parameter="cov_type")
     if method == "corrected" and asked != "robust":
         raise DataError(
             f"cov_type {asked!r} needs a likelihood; corrected scores have cov_type='robust'.", parameter="cov_type"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _COVARIANCES = {
     "observed": "observed information",
+    "expected": "expected information",
     "opg": "outer product of scores",
     "robust": "sandwich",
 }

@@ -1,4 +1,4 @@
-"""Groups of respondents by a column of labels."""
+"""Groups of respondents by a column of labels, and a part of them by a column that says who belongs to it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DataError
-from maskwell.tables.columns import as_arrow
+from maskwell.tables.columns import as_arrow, is_column
 from maskwell.tables.matching import Missing
+
+
+def members(domain: Any, n: int) -> NDArray[np.bool_]:
+    """Who belongs to a domain, by a true or false for each of n records.
+
+    >>> members([True, False, True], 3)
+    array([ True, False,  True])
+    """
+    import pyarrow as pa
+
+    column = as_arrow(domain) if is_column(domain) else None
+    if column is None or not pa.types.is_boolean(column.type) or column.null_count:
+        raise DataError("domain must be one column, true or false for each record.", parameter="domain")
+    if len(column) != n:
+        raise DataError(f"domain must have one entry per record: {n:,} are needed, it has {len(column):,}.", "domain")
+    return np.asarray(column.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:

@@ -16,7 +16,7 @@ from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.contrasts import Contrast, ContrastScores, Quotient, contrast_vector
 from maskwell.inference.sample.averages import Averages
-from maskwell.inference.sample.groups import grouped
+from maskwell.inference.sample.groups import grouped, members
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import SampledScores, require_reports
 from maskwell.reports import Reports
@@ -35,11 +35,12 @@ def ratio(
     denominator: ContrastScores,
     *,
     sample: Sample | None = None,
-    domain: NDArray[np.bool_] | None = None,
+    domain: Any = None,
 ) -> Quotient:
     """One weighted sum of proportions over another, with the standard error of the delta method and Fieller's limits.
 
-    Without ``sample`` the records are a simple random sample.
+    Without ``sample`` the records are a simple random sample. ``domain``, true for some of the records, is who is asked
+    about.
 
     >>> import maskwell as mw
     >>> reports = mw.designs.direct(["a", "b"]).mask(["a", "b", "b", "b"])
@@ -47,7 +48,7 @@ def ratio(
     0.3333
     """
     scores = _scores(reports, sample)
-    chosen = scores.present if domain is None else scores.present & np.asarray(domain, np.bool_)
+    chosen = scores.present if domain is None else scores.present & members(domain, len(reports))
     above, below = contrast_vector(scores.design, numerator), contrast_vector(scores.design, denominator)
     return _quotient(_averages(scores, [(above, chosen), (below, chosen)]), _sums, "ratio of two sums of proportions")
 

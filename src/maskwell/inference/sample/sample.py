@@ -16,6 +16,7 @@ from maskwell.inference.sample import replicates as replication
 from maskwell.inference.sample.calibration import Margin, margins_of, raked, residuals
 from maskwell.inference.sample.replicates import Method, Replicates
 from maskwell.inference.sample.stages import LONELY, Lonely, Spread, Stage, spread
+from maskwell.results.numbers import counted
 from maskwell.results.result import Result
 from maskwell.tables.codes import encode
 from maskwell.tables.columns import as_arrow, is_column
@@ -204,7 +205,7 @@ class Sample(Result):
         if self.replicates is not None:
             how = f"{self.replicates.weights.shape[1]} {self.replicates.method} replicates"
         else:
-            how = f"{first.cluster_count} clusters in {len(first.fractions)} strata"
+            how = f"{first.cluster_count} clusters in {counted(len(first.fractions), 'stratum', 'strata')}"
         return f"<sample of {len(self)} records, {how}, {self.degrees_of_freedom} degrees of freedom>"
 
 

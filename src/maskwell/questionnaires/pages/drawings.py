@@ -33,7 +33,8 @@ def spinner(device: Device, words: Sequence[str]) -> str:
     half = size / 2
     return (
         f'<svg class="spinner" xmlns="http://www.w3.org/2000/svg" width="{size:g}mm" height="{size:g}mm" '
-        f'viewBox="{-half:g} {-half:g} {size:g} {size:g}" role="img">{"".join(parts)}</svg>'
+        f'viewBox="{-half:g} {-half:g} {size:g} {size:g}" role="img" aria-label="{escape("; ".join(words))}">'
+        f"{''.join(parts)}</svg>"
     )
 
 
@@ -43,7 +44,8 @@ def card(text: str, colour: str | None = None) -> str:
     frame = f'<rect x="4" y="4" width="52" height="34" fill="none" stroke="{ink}" stroke-width="4"/>' if colour else ""
     return (
         '<svg class="card" xmlns="http://www.w3.org/2000/svg" width="60mm" height="42mm" viewBox="0 0 60 42" '
-        'role="img"><rect x="0.2" y="0.2" width="59.6" height="41.6" fill="#fff" stroke="#000" stroke-width="0.3"/>'
+        f'role="img" aria-label="{escape(text)}">'
+        '<rect x="0.2" y="0.2" width="59.6" height="41.6" fill="#fff" stroke="#000" stroke-width="0.3"/>'
         f'{frame}<g fill="{ink}">{_text(30, 21, text, 26)}</g></svg>'
     )
 

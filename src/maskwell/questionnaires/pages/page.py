@@ -36,6 +36,11 @@ ol { padding-left: 7mm; } li { margin: 0 0 2.5mm; }
 .deck { display: flex; flex-wrap: wrap; }
 .deck svg { display: block; break-inside: avoid; }
 .spinner { display: block; margin: 4mm auto; }
+@media screen {
+  body { padding: 0 4mm; }
+  /* On paper a device has the size that its words say; a small screen shows all of it. */
+  .spinner, .deck svg { max-width: 100%; height: auto; }
+}
 table { border-collapse: collapse; font-size: 13pt; } td { border: 0.3mm solid #000; padding: 2mm 5mm; }
 """
 

@@ -15,6 +15,7 @@ from maskwell.release.pram.release import PramRelease
 from maskwell.release.pram.step import Step, read_step
 from maskwell.release.pram.step_columns import StepColumns, read_columns
 from maskwell.release.rows import read_ids, settled, with_rows
+from maskwell.results.numbers import counted
 from maskwell.sampling.entropy import Source
 from maskwell.tables.codes import Ints
 from maskwell.tables.encoded import EncodedTable
@@ -68,7 +69,8 @@ class PramPlan(ReleasePlan):
 
     def __repr__(self) -> str:
         steps = "; ".join(
-            f"{'×'.join(s.columns)}, {len(s.labels)} categories, {len(s.levels)} strata" for s in self.steps
+            f"{'×'.join(s.columns)}, {len(s.labels)} categories, {counted(len(s.levels), 'stratum', 'strata')}"
+            for s in self.steps
         )
         return f"<plan of post-randomization: {steps}>"
 

@@ -53,13 +53,23 @@ def read_hierarchy(source: str | os.PathLike[str] | Mapping[Any, Sequence[Any]],
     """
     if isinstance(source, Mapping):
         name = "the hierarchy"
+        if any(isinstance(names, str) for names in source.values()):
+            raise DataError('a hierarchy maps each value to a list of its names: {"Oslo": ["East", "Norway"]}.')
         lines = [(str(value), *map(str, names)) for value, names in source.items()]
     else:
         name = Path(source).name
-        text = read_whole(Path(source), DataError).decode("utf-8-sig")
-        lines = [tuple(cell.strip() for cell in line) for line in csv.reader(io.StringIO(text), delimiter=delimiter)]
-        lines = [line for line in lines if any(line)]
+        lines = [line for line in _cells(Path(source), delimiter) if any(line)]
     return _checked(name, lines)
+
+
+def _cells(path: Path, delimiter: str) -> list[tuple[str, ...]]:
+    try:
+        text = read_whole(path, DataError).decode("utf-8-sig")
+        return [tuple(cell.strip() for cell in line) for line in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name!r} is not UTF-8 text; save it as CSV in UTF-8.") from None
+    except csv.Error:
+        raise DataError(f"{path.name!r} is not a CSV file; save it as one, with a line for each value.") from None
 
 
 def _checked(name: str, lines: list[tuple[str, ...]]) -> Hierarchy:

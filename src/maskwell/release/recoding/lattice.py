@@ -63,10 +63,7 @@ class Lattice:
         self, columns: Sequence[Coded], ladders: Mapping[str, Ladder], importance: Mapping[str, float]
     ) -> None:
         self.rungs = [Rungs.of(column, ladders.get(column.name, ())) for column in columns]
-        weights = np.array([float(importance.get(column.name, 1.0)) for column in columns])
-        if (weights <= 0).any():
-            raise DataError("importance must be positive for every key.", parameter="importance")
-        self.weights = weights / weights.sum()
+        self.weights = _weights([column.name for column in columns], importance)
         self._cells, self.cell_of_row = cross_classify(columns)
         # The code of each cell's key at each level: levels recode labels, whatever record holds them.
         first = np.empty(len(self._cells), np.int64)
@@ -122,3 +119,15 @@ class Lattice:
     def milder(self, node: Node) -> list[Node]:
         """Recodings with one key a level finer."""
         return [(*node[:i], level - 1, *node[i + 1 :]) for i, level in enumerate(node) if level]
+
+
+def _weights(keys: Sequence[str], importance: Mapping[str, float]) -> Floats:
+    """What each key counts, 1 unless said, as shares."""
+    unknown = [name for name in importance if name not in keys]
+    if unknown:
+        raise DataError(f"importance names {unknown[0]!r}, which is no key.", parameter="importance")
+    weights = np.array([float(importance.get(key, 1.0)) for key in keys])
+    if not ((weights > 0) & np.isfinite(weights)).all():
+        raise DataError("importance must be a positive number for every key.", parameter="importance")
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,6 +106,10 @@ def recode(
         raise DataError("keys must name one column or more; got none.", parameter="keys")
     source.arrays(list(names))
     recipe = Recipe.read(recoding)
+    if k is not None and (type(k) is not int or k < 1):
+        raise DataError(f"k must be a whole number of at least 1; got {k!r}.", parameter="k")
+    if suppress is None and (keep or most != 1.0):
+        raise DataError("keep and most go with suppress, the number of records that share what is left.", "suppress")
     if suppress is not None:
         if recipe.suppression is not None:
             raise DataError("the recipe says what is suppressed; leave suppress out.", parameter="suppress")
@@ -122,9 +127,10 @@ def carried_out(
 ) -> Recoded:
     """The recoded table with its figures."""
     n = len(source.array(keys[0]))
-    if population_size is not None and population_size < n:
+    if population_size is not None and not n <= population_size < math.inf:
         raise DataError(
-            f"population_size must be at least the {n} records; got {population_size!r}.", parameter="population_size"
+            f"population_size must be a number, at least the {n} records; got {population_size!r}.",
+            parameter="population_size",
         )
     measure = Measure(source, keys, k, population_size)
     plain = apply(Recipe(recipe.columns), source)

@@ -2,7 +2,8 @@ r"""The mildest recoding that reaches a target, over a ladder of levels for each
 
 What a recoding loses is the share of entropy that its keys lose, averaged by importance. That is a sum over keys which
 only grows from level to level, so recodings can be tried in the order of what they lose, and the first one that reaches
-the target is the mildest of all: nothing needs to be assumed of the target. Some targets (k-anonymity, uniques,
+the target is the mildest of all: nothing needs to be assumed of the target. (A limit on identification may well be held
+by blocks of many rare combinations and not of the few that coarser keys leave.) Some targets (k-anonymity, uniques,
 matches) hold for every coarser recoding once they hold for one. Where even the coarsest levels of all other keys do not
 reach them, a level of a key, or two levels of two keys, are ruled out together with all that is milder.
 
@@ -132,10 +133,15 @@ def search_recoding(
     ``groups`` … make, each of whole groups of the one before, or a hierarchy (``read_hierarchy``). Every key also has
     the level at which it stays as it is.
 
-    The target is any of: ``k`` records of every combination, with keys of at most the share ``suppress`` of the records
-    set missing; ``xi``, a limit that ``limit_identification(keys, xi, within)`` can then hold; at most so many
-    ``uniques``; at most so many right ``matches`` to expect in the file; ``tau1`` and ``tau2`` at most so large in a
-    population of ``population_size``, by independence of the keys. Several must hold together.
+    The target is any of: ``k`` records of every combination; ``xi``, a limit that ``limit_identification(keys, xi,
+    within)`` can then hold; at most so many ``uniques``; at most so many right ``matches`` to expect in the file;
+    ``tau1`` and ``tau2`` at most so large in a population of ``population_size``, by independence of the keys. Several
+    must hold together.
+
+    With ``k`` or ``xi``, keys of at most the share ``suppress`` of the records may be set missing as the last step,
+    those of ``keep`` last of all. For ``xi`` that is done only where blocks cannot hold the limit without it, and for
+    combinations of as few records as then suffice. What it takes from information is in the table with everything else;
+    the loss by which recodings are ordered is that of the recoding alone.
 
     >>> table = {"age": list(range(20, 60)), "sex": ["f", "m"] * 20}
     >>> from maskwell.release import intervals
@@ -150,21 +156,28 @@ def search_recoding(
     unknown = [name for name in ladders if name not in names]
     if unknown:
         raise DataError(f"ladders names {unknown[0]!r}, which is no key; only keys are recoded.", parameter="ladders")
-    if suppress and k is None:
-        raise DataError("suppress goes with k: values are set missing so that k records share every combination.")
-    if suppress and xi is not None:
-        raise DataError("suppress does not go with xi: what is set missing would move as well; use one of them.")
+    if not 0 <= suppress <= 1:
+        raise DataError(
+            f"the share of records to suppress lies between 0 and 1; got {suppress!r}.", parameter="suppress"
+        )
+    if suppress and k is None and xi is None:
+        raise DataError(
+            "suppress goes with k or xi: values are set missing so that so many records share every combination.",
+            parameter="suppress",
+        )
+    strange = [name for name in keep if name not in names]
+    if strange:
+        raise DataError(f"keep names {strange[0]!r}, which is no key.", parameter="keep")
     source = encoded(table)
     source.arrays(list(names))
     request = None if xi is None else read_request(names, xi, within)
     others = _others(source, request.within if request else {}, ladders)
-    suppression = Suppression(k, float(suppress), tuple(keep)) if suppress and k else None
-    target = Target(k, suppression, uniques, matches, tau1, tau2, population_size, request)
+    target = Target(k, float(suppress), tuple(keep), uniques, matches, tau1, tau2, population_size, request)
     lattice = Lattice([source.coded(name) for name in names], ladders, importance or {})
     found = _Search(lattice, target, others, most_tried, show).run()
-    recipe = Recipe(lattice.recodes(found.node), names if suppression else (), suppression)
+    recipe = Recipe(lattice.recodes(found.node), names if found.last_step else (), found.last_step)
     return RecodingSearch(
-        carried_out(source, recipe, names, k or DEFAULT_K, population_size),
+        carried_out(source, recipe, names, target.fewest or DEFAULT_K, population_size),
         target.words(),
         lattice.loss(found.node),
         found.least_loss,
@@ -187,6 +200,7 @@ def _others(source: Any, within: Mapping[str, Any], ladders: Mapping[str, Ladder
 @dataclass(frozen=True)
 class _Found:
     node: Node
+    last_step: Suppression | None
     least_loss: float
     tried: int
     ruled_out: int
@@ -202,34 +216,47 @@ class _Search:
         self._tried = self._ruled_out = 0
         self._least: list[int] = [0] * len(lattice.rungs)
         self._pairs: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._last_step: dict[Node, Suppression | None] = {}
 
     def run(self) -> _Found:
         lattice = self._lattice
-        if not self._reaches(lattice.top):
-            raise DataError(
-                f"not even the coarsest level of every ladder reaches {self._target.words()}; add coarser levels (down "
-                "to one_category), recode more keys, or ask for less."
-            )
+        top_reaches = self._reaches(lattice.top)
+        if not top_reaches and not self._target.within_reach(lattice.cells(lattice.top)):
+            raise self._not_reached("not even the coarsest level of every ladder reaches")
         self._rule_out()
         waiting = [(lattice.loss(lattice.bottom), lattice.bottom)]
         while waiting:
             loss, node = heapq.heappop(waiting)
             if self._tried >= self._most:
-                return self._go_down(loss)
+                if top_reaches:
+                    return self._go_down(loss)
+                raise self._not_reached(f"neither the {self._tried:,} mildest recodings nor the coarsest one reach")
             if self._is_ruled_out(node):
                 self._ruled_out += 1
             elif self._reaches(node):
-                return _Found(node, loss, self._tried, self._ruled_out)
+                return _Found(node, self._last_step[node], loss, self._tried, self._ruled_out)
             for child in lattice.children(node):
                 heapq.heappush(waiting, (lattice.loss(child), child))
             if self._show and not self._tried % 50:
                 self._show(min((self._tried + self._ruled_out) / min(self._most, lattice.size), 1.0))
-        raise AssertionError("the coarsest recoding reached the target, and none was found")
+        raise self._not_reached("no recoding of the lattice reaches")
+
+    def _not_reached(self, what: str) -> DataError:
+        return DataError(
+            f"{what} {self._target.words()}; add coarser levels (down to one_category), recode more keys, allow some "
+            "values to be set missing (suppress, with k or xi), or ask for less."
+        )
 
     def _reaches(self, node: Node) -> bool:
         self._tried += 1
         cells = self._lattice.cells(node)
-        return self._target.within_reach(cells) and self._target.met(self._lattice, node, cells, self._others)
+        if not self._target.within_reach(cells):
+            return False
+        for way in self._target.ways():
+            if self._target.met(self._lattice, node, cells, self._others, way):
+                self._last_step[node] = way
+                return True
+        return False
 
     def _rule_out(self) -> None:
         """Levels of a key, and pairs of levels, that do not reach the target whatever the others are."""
@@ -261,7 +288,8 @@ class _Search:
             nearer = sorted(self._lattice.milder(node), key=self._lattice.loss)
             better = next((one for one in nearer if not self._is_ruled_out(one) and self._reaches(one)), None)
             if better is None:
-                return _Found(node, min(bound, self._lattice.loss(node)), self._tried, self._ruled_out)
+                least = min(bound, self._lattice.loss(node))
+                return _Found(node, self._last_step[node], least, self._tried, self._ruled_out)
             node = better
 
 

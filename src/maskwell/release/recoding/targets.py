@@ -1,8 +1,14 @@
-"""What a recoding has to reach: figures of a file that a search compares with what was asked."""
+"""What a recoding has to reach: figures of a file that a search compares with what was asked.
+
+Local suppression of the last few, where some is allowed, is the last step of a recoding, and everything is measured
+after it. It asks for as few records of every combination as are needed: the k of k-anonymity, and for a limit on
+identification the least number, from 2 to that at which no combination is rare any more, that leaves blocks which hold
+the limit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +17,9 @@ from maskwell.release.identification.request import Request
 from maskwell.release.identification.setup import can_be_met
 from maskwell.release.recoding.effects import taus
 from maskwell.release.recoding.lattice import Lattice, Node
+from maskwell.release.recoding.recipe import without_values
 from maskwell.release.recoding.suppression import Suppression, gone_of_cells
-from maskwell.risk.frequencies import Cells
+from maskwell.risk.frequencies import Cells, cross_classify
 from maskwell.tables.codes import Coded
 
 
@@ -21,8 +28,11 @@ class Target:
     """What is asked for. What coarser keys cannot undo is tested first, and rules out whole parts of a lattice."""
 
     k: int | None = None
-    """At least so many records of each combination, but for those that are suppressed."""
-    suppression: Suppression | None = None
+    """At least so many records of each combination."""
+    suppress: float = 0.0
+    """The largest share of records of which keys may be set missing."""
+    keep: tuple[str, ...] = ()
+    """Keys that lose values last."""
     uniques: int | None = None
     """At most so many records alone with their keys."""
     matches: int | None = None
@@ -42,29 +52,52 @@ class Target:
         if (self.tau1 is not None or self.tau2 is not None) and self.population_size is None:
             raise DataError("tau1 and tau2 need population_size, the number of people that the file was drawn from.")
 
+    @property
+    def fewest(self) -> int | None:
+        """The number of records that every combination is to have, or as many as leave none rare for the limit."""
+        return self.k or (None if self.limit is None else self.limit.rule.sensitive_below)
+
     def within_reach(self, cells: Cells) -> bool:
         """The targets that hold for every coarser recoding once they hold for one."""
-        allowed = 0 if self.suppression is None else self.suppression.most * cells.n
-        return (
-            (self.k is None or cells.records_below(self.k) <= allowed)
-            and (self.uniques is None or cells.records_of_size(1) <= self.uniques)
-            and (self.matches is None or len(cells) <= self.matches)
+        if self.k is not None and cells.records_below(self.k) > self.suppress * cells.n:
+            return False
+        if self.suppress:
+            return True
+        return (self.uniques is None or cells.records_of_size(1) <= self.uniques) and (
+            self.matches is None or len(cells) <= self.matches
         )
 
-    def met(self, lattice: Lattice, node: Node, cells: Cells, others: Mapping[str, Coded]) -> bool:
-        """The other targets, each by itself; ``others`` are columns that no record may leave."""
-        if self.suppression is not None and (cells.counts < self.suppression.k).any():
-            gone = gone_of_cells(cells, self.suppression).any(axis=1)
-            if int(cells.counts[gone].sum()) > self.suppression.most * cells.n:
+    def ways(self) -> Iterator[Suppression | None]:
+        """The last steps that may be tried, from the mildest: none, then suppression below more and more records."""
+        yield None
+        if self.suppress:
+            least = self.k or 2
+            most = least if self.limit is None else max(least, self.limit.rule.sensitive_below)
+            yield from (Suppression(k, self.suppress, self.keep) for k in range(least, most + 1))
+
+    def met(
+        self, lattice: Lattice, node: Node, cells: Cells, others: Mapping[str, Coded], way: Suppression | None
+    ) -> bool:
+        """Whether all is reached by a recoding with this last step; ``others`` are columns that no record may leave."""
+        columns = lattice.columns(node)
+        if way is not None:
+            if way.k > cells.n or cells.records_below(way.k) > way.most * cells.n:
                 return False
+            columns, lost = _suppressed(columns, way)
+            if lost > way.most * cells.n:
+                return False
+            cells, _ = cross_classify(columns)
+        elif self.k is not None and cells.records_below(self.k):
+            return False
+        if self.uniques is not None and cells.records_of_size(1) > self.uniques:
+            return False
+        if self.matches is not None and len(cells) > self.matches:
+            return False
         tau1, tau2 = taus(cells, self.population_size)
         for found, most in ((tau1, self.tau1), (tau2, self.tau2)):
             if most is not None and (found is None or found > most):
                 return False
-        if self.limit is None:
-            return True
-        columns = {column.name: column for column in lattice.columns(node)}
-        return can_be_met({**others, **columns}, self.limit)
+        return self.limit is None or can_be_met({**others, **{each.name: each for each in columns}}, self.limit)
 
     def words(self) -> str:
         """What is asked for, in words."""
@@ -77,6 +110,14 @@ class Target:
             (self.limit, f"blocks that hold the limit {float(self.limit.xi) if self.limit else 0:g}"),
         ]
         words = ", ".join(text for value, text in said if value is not None)
-        if self.suppression is not None:
-            words += f", with values of at most {self.suppression.most:.2%} of the records set missing"
+        if self.suppress:
+            words += f", with values of at most {self.suppress:.2%} of the records set missing"
         return words
+
+
+def _suppressed(columns: Sequence[Coded], way: Suppression) -> tuple[list[Coded], int]:
+    """The columns after suppression, and how many records lose a value."""
+    cells, cell_of_row = cross_classify(columns)
+    gone = gone_of_cells(cells, way)[cell_of_row]
+    lose = zip(columns, gone.T, strict=True)
+    return [without_values(each, own) if own.any() else each for each, own in lose], int(gone.any(axis=1).sum())

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from maskwell.errors import DataError
@@ -69,7 +70,7 @@ class Intervals(Way):
             raise DataError("breaks must be numbers in rising order, where intervals start.", parameter="breaks")
 
     def values(self, labels: Sequence[Any], name: str) -> list[Any]:
-        whole = all(float(label).is_integer() for label in (*labels, *self.breaks, self.width or 1))
+        whole = self._are_whole(labels)
         return [self._named(label, whole) for label in labels]
 
     def _named(self, value: float, whole: bool) -> str:
@@ -80,12 +81,23 @@ class Intervals(Way):
             if at == len(self.breaks):
                 return f"{_text(self.breaks[-1])} and above"
             return _interval(self.breaks[at - 1], self.breaks[at], whole)
-        start = math.floor(value / self.width) * self.width
-        return _interval(start, start + self.width, whole)
+        start, width = math.floor(self._place(value)), _written(self.width)
+        return _interval(start * width, (start + 1) * width, whole)
 
     def starts_at(self, value: float) -> bool:
         """Whether an interval starts at this number."""
-        return value in self.breaks if self.width is None else float(value / self.width).is_integer()
+        return value in self.breaks if self.width is None else self._place(value).denominator == 1
+
+    def ends_at(self, value: float, labels: Sequence[Any]) -> bool:
+        """Whether an interval of these values ends with this number: of whole ones with the one before the next."""
+        return self.starts_at(value + 1 if self._are_whole(labels) else value)
+
+    def _are_whole(self, labels: Sequence[Any]) -> bool:
+        return all(float(number).is_integer() for number in (*labels, *self.breaks, self.width or 1))
+
+    def _place(self, value: float) -> Fraction:
+        """A number in widths."""
+        return _written(value) / _written(self.width or 1)
 
     def to_dict(self) -> dict[str, Any]:
         return {"width": self.width} if self.width is not None else {"breaks": list(self.breaks)}
@@ -114,7 +126,9 @@ class Rounded(Way):
             raise DataError(f"numbers are rounded to a positive number; got {self.to!r}.", parameter="to")
 
     def values(self, labels: Sequence[Any], name: str) -> list[Any]:
-        return [round(label / self.to) * self.to for label in labels]
+        to = _written(self.to)
+        rounded = [round(_written(label) / to) * to for label in labels]
+        return [int(number) if isinstance(self.to, int) else float(number) for number in rounded]
 
     def to_dict(self) -> dict[str, Any]:
         return {"to": self.to}
@@ -219,6 +233,10 @@ class Recode:
                 f"{self} is for numbers, but {name!r} holds other values as well; say what means missing, or merge "
                 "categories instead."
             )
+        if isinstance(self.way, Intervals) and self.bottom is not None and not self.way.ends_at(self.bottom, present):
+            raise DataError(
+                f"the bottom code {_text(self.bottom)} lies inside an interval of {name!r}; end it where one ends."
+            )
         new = iter(self.way.values(present, name) if self.way is not None else present)
         return [None if label is None else self._end(label, next(new)) for label in labels]
 
@@ -290,6 +308,8 @@ def groups(merged: Mapping[str, Sequence[Any]]) -> Recode:
     >>> groups({"once married": ["widowed", "divorced"]}).values(["single", "widowed"], "marital")
     ['single', 'once married']
     """
+    if any(isinstance(members, str) for members in merged.values()):
+        raise DataError("groups must map each new category to a list of those that it merges.", parameter="groups")
     pairs = [(old, new) for new, members in merged.items() for old in members]
     if not pairs or len({_spelled(old) for old, _ in pairs}) < len(pairs):
         raise DataError("groups must name categories to merge, each of them once.", parameter="groups")
@@ -327,11 +347,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _text(number: float) -> str:
-    return f"{number:.15g}"
+def _text(number: float | Fraction) -> str:
+    return f"{float(number):.15g}"
 
 
-def _interval(start: float, stop: float, whole: bool) -> str:
+def _written(number: float) -> Fraction:
+    """The decimal number that a float stands for: three tenths are in the interval that starts at 0.3."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
+
+
+def _interval(start: Fraction | float, stop: Fraction | float, whole: bool) -> str:
     if not whole:
         return f"{_text(start)} to below {_text(stop)}"
     return _text(start) if stop - start == 1 else f"{_text(start)} to {_text(stop - 1)}"

@@ -40,9 +40,13 @@ def breach_chart(audit: Audit) -> Any:
     layers = [diagonal()]
     if bounded:
         layers = [*region_layers(curve_rows(region.lower, region.upper), style.ESTIMATE), diagonal()]
-        layers += _inside("ruled out", style.ESTIMATE)
+        layers += _inside("ruled out")
     layers += _example(low, high)
-    subtitle = ["Each point is a change of belief about a respondent: before the report (across), after it (up)."]
+    became = "anything" if high - low > _NEARLY_SURE else f"{at_least(low)} to {at_most(high)}"
+    subtitle = [
+        "Each point is a change of belief about a respondent: before the report (across), after it (up).",
+        f"Upright line: what can become of a belief of {percent(EXAMPLE, 0)}: {became}.",
+    ]
     if demand is not None and math.isfinite(demand.parity_bound):
         lower, upper, jumps = demand_curves(demand)
         layers += _outline(curve_rows(lower, upper, jumps))
@@ -69,7 +73,7 @@ def demand_chart(demands: Mapping[str, Demand], title: str | None = None, subtit
         layers += region_layers(rows, colour)
         edge = max([edge, *(row["prior"] for row in rows if row["upper"] < 1 and row["prior"] < 1)])
     if len(demands) == 1:
-        layers += _inside("forbidden", style.ESTIMATE)
+        layers += _inside("forbidden")
     else:
         named = zip(demands, _COLOURS, (0.96, 0.89, 0.82), strict=False)
         layers += [label(edge, height, name, colour, dx=6) for name, colour, height in named]
@@ -214,9 +218,9 @@ def _off_the_frame(rows: list[dict[str, float]], field: str) -> list[dict[str, f
     return [row for row, hidden in zip(rows, beside, strict=True) if not hidden]
 
 
-def _inside(text: str, colour: str) -> list[Any]:
+def _inside(text: str) -> list[Any]:
     """Words in both parts of a region."""
-    return [label(0.22, 0.965, text, colour), label(0.78, 0.035, text, colour, align="right")]
+    return [label(0.22, 0.965, text), label(0.78, 0.035, text, align="right")]
 
 
 def _outline(rows: list[dict[str, float]]) -> list[Any]:
@@ -228,14 +232,12 @@ def _example(low: float, high: float) -> list[Any]:
 
     rows = [{"prior": EXAMPLE, "lower": low, "upper": high}]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=across())
-    became = "anything" if high - low > _NEARLY_SURE else f"{at_least(low)} to {at_most(high)}"
-    words = label(EXAMPLE, high, f"{percent(EXAMPLE, 0)} can become\n{became}", dx=7, dy=12)
     ends = [
         base.mark_point(filled=True, color=style.INK, size=30, opacity=1).encode(y=up(f))
         for f in ("lower:Q", "upper:Q")
     ]
     rule = base.mark_rule(color=style.INK, strokeWidth=2).encode(y=up("lower:Q"), y2="upper:Q")
-    return [rule, *ends, words]
+    return [rule, *ends]
 
 
 # The square that all pictures of beliefs share.

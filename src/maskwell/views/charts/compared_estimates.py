@@ -47,7 +47,7 @@ def compare(
     )
     tooltip = [alt.Tooltip(f"{key}:N") for key in ("category", "design", "estimate", "interval", "truth")]
     base = alt.Chart().encode(y=y, color=colour, tooltip=tooltip)
-    bars = base.mark_rule(strokeWidth=4, opacity=0.5).encode(x=x, x2="upper:Q")
+    bars = base.mark_rule(strokeWidth=4, opacity=style.BAR).encode(x=x, x2="upper:Q")
     dots = base.mark_point(filled=True, size=65, opacity=1).encode(x="difference:Q")
     labels = base.mark_text(align="left", dx=10).encode(
         x=alt.value("width"), text="estimate:N", color=alt.value(style.INK)

@@ -11,6 +11,7 @@ from maskwell.planning.groups.compliance import CompliancePlan
 from maskwell.results.numbers import percent
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
+from maskwell.views.charts.plans.precision import count_axis
 from maskwell.views.wording import level_words
 
 MOST = 12
@@ -38,7 +39,9 @@ def bounds_chart(bounds: ComplianceBounds) -> Any:
     y = alt.Y("from:Q", title="share", axis=alt.Axis(labelExpr=style.PERCENT_LABELS, grid=True))
     parts = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("from", "lower", "upper", "to")]
     base = alt.Chart().encode(
-        x=alt.X("c:Q", title="do not follow the design", axis=alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=4)),
+        x=alt.X(
+            "c:Q", title="do not follow", axis=alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=4, labelFlush=True)
+        ),
         tooltip=["category:N", alt.Tooltip("c:Q", title="do not follow", format=".1%"), *parts],
     )
     layers = [
@@ -85,7 +88,7 @@ def compliance_power_chart(plan: CompliancePlan) -> Any:
         values = [plan.at(n).power for n in counts]
     rows = [{"n": n, "value": value} for n, value in zip(counts, values, strict=True)]
     scale = alt.Scale(type="log", nice=False)
-    x = alt.X("n:Q", title="respondents in all groups", scale=scale, axis=alt.Axis(format=",", tickCount=6))
+    x = alt.X("n:Q", title="respondents in all groups", scale=scale, axis=count_axis(counts[0], counts[-1]))
     y = alt.Y("value:Q", title=title, axis=alt.Axis(labelExpr=style.PERCENT_LABELS, grid=True))
     shown = [alt.Tooltip("n:Q", format=","), alt.Tooltip("value:Q", title=title, format=form)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, tooltip=shown)

@@ -158,7 +158,7 @@ def _panel(rows: list[dict[str, Any]], named: str, columns: int) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, tooltip=tooltip)
     thickness = 3 if few else 1.5
     layers = [
-        base.mark_rule(color=style.ESTIMATE, strokeWidth=thickness, opacity=0.55).encode(
+        base.mark_rule(color=style.ESTIMATE, strokeWidth=thickness, opacity=style.BAR).encode(
             x=alt.X("lower:Q", scale=scale, axis=x_axis), x2="upper:Q"
         ),
         points("estimate", named, filled=True, size=60 if few else 22),

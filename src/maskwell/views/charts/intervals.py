@@ -14,9 +14,19 @@ MOST = 40
 
 
 def interval_chart(
-    names: Sequence[Any], values: Any, limits: Any, title: str, axis: str, lines: Sequence[str] = ()
+    names: Sequence[Any],
+    values: Any,
+    limits: Any,
+    title: str,
+    axis: str,
+    lines: Sequence[str] = (),
+    *,
+    labels: str | None = None,
 ) -> Any:
-    """A dot for each value, a bar for its interval; the largest ones, by size, where there are many."""
+    """A dot for each value, a bar for its interval; the largest ones, by size, where there are many.
+
+    ``labels`` is how the axis writes its numbers, such as ``style.PERCENT_LABELS``.
+    """
     from maskwell.views.charts.altair_extra import alt
 
     values, limits = np.asarray(values, float), np.asarray(limits, float)
@@ -29,11 +39,12 @@ def interval_chart(
         y=_names([row["name"] for row in rows]),
         tooltip=["name:N", *(alt.Tooltip(f"{key}:Q", format=",.4~g") for key in ("value", "lower", "upper"))],
     )
-    x = alt.X("lower:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
+    ticks = alt.Axis(tickCount=6) if labels is None else alt.Axis(tickCount=6, labelExpr=labels)
+    x = alt.X("lower:Q", title=axis, scale=alt.Scale(zero=True), axis=ticks)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=style.OTHER, strokeDash=[3, 3])
     layers = [
         zero.encode(x="zero:Q"),
-        base.mark_rule(color=style.ESTIMATE, strokeWidth=3, opacity=0.55).encode(x=x, x2="upper:Q"),
+        base.mark_rule(color=style.ESTIMATE, strokeWidth=3, opacity=style.BAR).encode(x=x, x2="upper:Q"),
         base.mark_point(color=style.ESTIMATE, filled=True, size=60, opacity=1).encode(x="value:Q"),
     ]
     return _finished(alt.layer(*layers), title, [*lines, _left_out(len(values), len(shown))])
@@ -50,7 +61,7 @@ def count_chart(names: Sequence[Any], counts: Any, title: str, axis: str, lines:
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=_names([row["name"] for row in rows]))
     x = alt.X("count:Q", title=axis, axis=alt.Axis(tickCount=5))
-    bars = base.mark_bar(color=style.ESTIMATE, opacity=0.7, height=13).encode(x=x)
+    bars = base.mark_bar(color=style.ESTIMATE, height=13).encode(x=x)
     labels = base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N")
     return _finished(alt.layer(bars, labels), title, [*lines, _left_out(len(counts), len(shown))])
 

@@ -40,12 +40,12 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
     order = [text_of(label) for label in second.categories]
     ends = [row[end] for row in panels.rows for end in ("from", "to")]
     scale = alt.Scale(domain=[min(0.0, *ends), max(ends)], nice=True)
-    axis = alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=4, title=None, labelFlush=True)
+    axis = alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=4, title="share", labelFlush=True)
     base = alt.Chart().encode(
         y=alt.Y("shown:N", sort=order, title=None),
         tooltip=["given:N", "shown:N", *(alt.Tooltip(f"{key}:Q", format=".3%") for key in ("share", "lower", "upper"))],
     )
-    bar = base.mark_rule(color=style.ESTIMATE, strokeWidth=3, opacity=0.55).encode(
+    bar = base.mark_rule(color=style.ESTIMATE, strokeWidth=3, opacity=style.BAR).encode(
         x=alt.X("from:Q", scale=scale, axis=axis), x2="to:Q"
     )
     dot = base.mark_point(color=style.ESTIMATE, filled=True, size=60, opacity=1).transform_filter(
@@ -61,7 +61,7 @@ def joint_chart(estimate: JointTable, level: float = 0.95) -> Any:
         .properties(width=200, height=alt.Step(24))
         .facet(
             alt.Facet("given:N", sort=[text_of(label) for label in first.categories], title=None),
-            columns=min(3, len({row["given"] for row in panels.rows})),
+            columns=2 if len({row["given"] for row in panels.rows}) in (2, 4) else 3,
             spacing=28,
         )
     )

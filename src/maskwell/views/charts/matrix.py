@@ -82,7 +82,7 @@ def _cell(p: Fraction) -> str:
     if p == 0:
         return "0"
     share = 100 * float(p)
-    return "< 0.01" if share < 0.01 else f"{share:.3g}"
+    return "< 0.01" if share < 0.01 else f"{share:#.3g}".rstrip(".")
 
 
 def _shift(parity: Fraction | float) -> str:

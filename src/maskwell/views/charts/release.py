@@ -11,7 +11,7 @@ from maskwell.release.evaluation.comparison import Compared, Comparison
 from maskwell.release.evaluation.public_view import PublicTable
 from maskwell.release.identification.audit import BlockAudit, IdentificationAudit, match_risk
 from maskwell.release.optimum.risk_target import RiskTarget
-from maskwell.results.numbers import figure, number, percent
+from maskwell.results.numbers import figure, number, percent, share
 from maskwell.views.charts import style
 
 FEW = 24
@@ -38,12 +38,12 @@ def proof_chart(audit: IdentificationAudit) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=x, y=y, color=colour, tooltip=["block:N", "keys held by:N", "matches:O", alt.Tooltip("risk:Q", format=".5f")]
     )
-    limit = [{"limit": float(audit.xi), "text": f"limit {figure(audit.xi)}"}]
+    limit = [{"limit": float(audit.xi), "text": f"limit {share(audit.xi)}"}]
     line = alt.Chart(alt.InlineData(values=limit)).encode(y="limit:Q")
     layers = [
         line.mark_rule(color=style.TRUTH, strokeWidth=2),
         line.mark_text(align="right", dy=-8, color=style.TRUTH).encode(x=alt.value("width"), text="text:N"),
-        base.mark_line(strokeWidth=1.2, opacity=0.45).encode(detail="block:N"),
+        base.mark_line(strokeWidth=1.2, opacity=style.BAR).encode(detail="block:N"),
         base.mark_point(filled=True, size=28, opacity=0.8),
     ]
     verdict = "stays below" if audit.holds else "EXCEEDS"
@@ -87,7 +87,7 @@ def changed_chart(comparison: Comparison) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=_names([row["column"] for row in rows], "column"))
     axis = alt.Axis(labelExpr=style.PERCENT_LABELS, tickCount=5, title="share of records with another value")
     layers = [
-        base.mark_bar(color=style.ESTIMATE, opacity=0.7, height=12).encode(x=alt.X("share:Q", axis=axis)),
+        base.mark_bar(color=style.ESTIMATE, height=12).encode(x=alt.X("share:Q", axis=axis)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
     ]
     title = f"{percent(comparison.changed, 2)} of the records changed in some column"
@@ -189,7 +189,13 @@ def cross_chart(table: Compared) -> Any:
     y = _names(list(table.levels[0]), "first", title=table.columns[0])
     axis = alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False, labelOverlap=False)
     x = alt.X("second:N", sort=list(table.levels[1]), title=table.columns[1], axis=axis)
-    scale = alt.Scale(domain=[-3, 0, 3], range=[style.TRUTH, "#dee2e6", style.ESTIMATE], clamp=True, interpolate="rgb")
+    # Clear in the middle, so that no difference is pale on paper and dark on a dark screen.
+    scale = alt.Scale(
+        domain=[-3, 0, 3],
+        range=[style.TRUTH, "rgba(134, 142, 150, 0.15)", style.ESTIMATE],
+        clamp=True,
+        interpolate="rgb",
+    )
     rect = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_rect()
@@ -228,7 +234,7 @@ def released_chart(table: PublicTable) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=_names([row["level"] for row in rows], "level"))
     axis = alt.Axis(title="records in the released file", tickCount=5)
     layers = [
-        base.mark_rule(color=style.ESTIMATE, strokeWidth=4, opacity=0.45).encode(
+        base.mark_rule(color=style.ESTIMATE, strokeWidth=4, opacity=style.BAR).encode(
             x=alt.X("lower:Q", axis=axis, scale=alt.Scale(zero=True)), x2="upper:Q"
         ),
         base.mark_point(filled=True, size=45, color=style.ESTIMATE, opacity=1).encode(x="count:Q"),
@@ -282,13 +288,13 @@ def target_chart(found: RiskTarget) -> Any:
 
 
 def _percent(chance: float) -> str:
-    return "< 0.1" if 0 < chance < 0.001 else f"{100 * chance:.3g}"
+    return "< 0.1" if 0 < chance < 0.001 else f"{100 * chance:#.3g}".rstrip(".")
 
 
 def _names(order: Sequence[Any], field: str, title: str | None = None) -> Any:
     from maskwell.views.charts.altair_extra import alt
 
-    axis = alt.Axis(labelFontSize=12, labelOverlap=False, labelLimit=180)
+    axis = alt.Axis(labelFontSize=12, labelOverlap=False)
     return alt.Y(f"{field}:N", sort=list(order), title=title, axis=axis)
 
 

@@ -148,7 +148,7 @@ def _bars(rows: list[dict[str, Any]], heading: str, title: str, lines: list[str]
     if share:
         axis.labelExpr = style.PERCENT_LABELS
     layers = [
-        base.mark_bar(color=style.ESTIMATE, opacity=0.7, height=13).encode(x=alt.X("records:Q", axis=axis)),
+        base.mark_bar(color=style.ESTIMATE, height=13).encode(x=alt.X("records:Q", axis=axis)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
     ]
     return _finished(layers, title, lines)

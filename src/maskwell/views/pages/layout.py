@@ -26,6 +26,7 @@ _POLICY = (
     # Vega compiles the expressions of a chart.
     "script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 )
+_DARK = f"@media screen and (prefers-color-scheme: dark) {{\n{style.dark_rules()}\n}}\n"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def page(title: str, sections: Sequence[Section], *, lead: str = "", footer: str
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{visible_html(title)}</title>\n<style>{_asset('page.css')}</style>\n</head>\n"
+        f"<title>{visible_html(title)}</title>\n<style>{_asset('page.css')}{_DARK}</style>\n</head>\n"
         f"<body>\n<main>{header}{body}{ending}</main>\n"
         "<noscript><p>The charts need JavaScript; every number is in the tables.</p></noscript>\n"
         f"{scripts}\n</body>\n</html>\n"

@@ -8,7 +8,7 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Design
 from maskwell.planning import half_width, sample_size, why_taken
-from maskwell.results.numbers import number
+from maskwell.results.numbers import counted, number
 from maskwell.tables.labels import shown
 from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.plans.frontier import frontier_chart, has_frontier_chart
@@ -54,7 +54,7 @@ def _precision(design: Design, n: int | None) -> Section:
     unmasked = designs.direct(design.k)
     needed = [
         [
-            f"± {100 * width:g} points",
+            f"± {counted(round(100 * width), 'point', 'points')}",
             *(f"{sample_size(of, width, proportion=share):,}" for share in (0.1, 0.5) for of in (design, unmasked)),
         ]
         for width in _WIDTHS

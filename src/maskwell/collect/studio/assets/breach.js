@@ -37,7 +37,7 @@ export class BreachPicture {
   }
 
   paint(width) {
-    const left = 46;
+    const left = 60;
     const top = 8;
     const side = width - left - 22;
     const height = side + top + 40;
@@ -63,7 +63,7 @@ export class BreachPicture {
         draw("path", { class: "other", d: `M${x(EXAMPLE)} ${y(lower(this.parity, EXAMPLE))}V${y(reached)}` }),
         draw("circle", { class: "mark", cx: x(EXAMPLE), cy: y(reached), r: 5 }),
       );
-      if (reached < 0.8) parts.push(text(x(0.02), y(0.95), "never"), text(x(0.98), y(0.03), "never", { "text-anchor": "end" }));
+      if (reached < 0.8) parts.push(text(x(0.02), y(0.95), "ruled out"), text(x(0.98), y(0.03), "ruled out", { "text-anchor": "end" }));
     }
     parts.push(line([[x(0), y(0)], [x(1), y(1)]], { class: "axis" }));
     if (this.curves) {
@@ -73,9 +73,14 @@ export class BreachPicture {
       );
     }
     parts.push(text(left + side / 2, height - 4, "belief before the report", { "text-anchor": "middle" }));
-    parts.push(text(12, top + side / 2, "after it", { "text-anchor": "middle", transform: `rotate(-90 12 ${top + side / 2})` }));
+    parts.push(text(12, top + side / 2, "belief after it", { "text-anchor": "middle", transform: `rotate(-90 12 ${top + side / 2})` }));
     return picture(width, height, finding(this.parity), ...parts);
   }
+}
+
+/** A limit to the next tenth of a percent: rounded up, so that it is not promised too strongly. */
+function atMost(share) {
+  return Math.ceil(1000 * share - 1e-9) / 1000;
 }
 
 /** What the picture shows, in one sentence. */
@@ -83,5 +88,5 @@ export function finding(parity) {
   if (parity === null) return "No change of belief is ruled out: a report can be proof.";
   const reached = upper(parity, EXAMPLE);
   if (reached > 0.9995) return `A report can turn a belief of ${percent(EXAMPLE, 0)} into near certainty.`;
-  return `No report lifts a belief of ${percent(EXAMPLE, 0)} above ${percent(reached, 1)}, whatever else is known.`;
+  return `No report lifts a belief of ${percent(EXAMPLE, 0)} above ${percent(atMost(reached), 1)}, whatever else is known.`;
 }

@@ -118,7 +118,10 @@ class FilePage {
     const role = make("select", { "aria-labelledby": heading.id }, ...choices);
     const about = { size: 8, autocomplete: "off", disabled: true, "aria-label": `Cut points of ${name}` };
     const cuts = make("input", about);
-    role.addEventListener("change", () => (cuts.disabled = role.value !== "within"));
+    role.addEventListener("change", () => {
+      cuts.disabled = role.value !== "within";
+      cuts.placeholder = cuts.disabled ? "" : "18, 65";
+    });
     line.append(heading, make("td", { class: "number" }, count(values)), make("td", {}, role), make("td", {}, cuts));
     this.chosen.push({ column: name, role, cuts });
     return line;

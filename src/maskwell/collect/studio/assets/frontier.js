@@ -37,7 +37,7 @@ export class FrontierPicture {
     const marks = this.marks
       .map((mark) => ({ ...mark, at: this.byGuess ? mark.guess : mark.epsilon }))
       .filter((mark) => mark.at !== null);
-    const right = width < 480 ? 104 : 130;
+    const right = width < 480 ? 120 : 130;
     const [left, top, height, bottom] = [52, 10, Math.min(340, Math.max(260, width * 0.6)), 44];
     const costs = [...lines.flatMap(({ points }) => points.map((point) => point[2])), ...marks.map((mark) => mark.cost)];
     const [least, most] = [Math.min(...costs) / ROOM, Math.max(...costs) * ROOM];

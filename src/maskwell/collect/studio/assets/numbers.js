@@ -26,6 +26,13 @@ export function count(value) {
   return Math.round(value).toLocaleString("en");
 }
 
+/** A limit on privacy with four digits: rounded up, so that it is not promised too strongly. */
+export function limit(value, n = 4) {
+  if (value >= 10 ** n) return count(Math.ceil(value));
+  const scale = value > 0 ? 10 ** (n - 1 - Math.floor(Math.log10(value))) : 1;
+  return String(Math.ceil(value * scale * (1 - 1e-12)) / scale);
+}
+
 /** A number with so many digits in all. */
 export function digits(value, n = 3) {
   return value >= 10 ** n ? count(value) : String(Number(value.toPrecision(n)));

@@ -8,7 +8,7 @@ import { BreachPicture, finding } from "./breach.js";
 import { DemandForm } from "./demand_form.js";
 import { keepDraft, readDraft } from "./draft_store.js";
 import { FrontierPicture } from "./frontier.js";
-import { count, decimal, digits, percent, points } from "./numbers.js";
+import { count, decimal, limit, percent, points } from "./numbers.js";
 import { address, call, say } from "./service.js";
 
 const PAUSE = 40;
@@ -108,7 +108,7 @@ class PlanPage {
     at("wanted").textContent = points(asking.width);
     at("half-width").textContent = figures.half_width === null ? "not estimable" : points(figures.half_width);
     at("needed").textContent = figures.needed === null ? "never enough" : count(figures.needed);
-    at("parity").textContent = figures.parity === null ? "no limit" : `× ${digits(figures.parity)}`;
+    at("parity").textContent = figures.parity === null ? "no limit" : `× ${limit(figures.parity)}`;
     at("guess").textContent = percent(chosen.guess);
     at("direct").textContent =
       `Asked directly: ${points(figures.direct_half_width)} with as many people, or ${count(figures.direct_needed)} people ` +
@@ -149,7 +149,7 @@ class PlanPage {
       make("th", { scope: "row" }, design.title, design.meets ? null : make("span", { class: "hint" }, " (another demand)")),
       number(design.half_width === null ? "–" : decimal(100 * design.half_width, 1)),
       number(design.needed === null ? "–" : count(design.needed)),
-      number(design.epsilon === null ? "∞" : digits(design.epsilon)),
+      number(design.epsilon === null ? "∞" : limit(design.epsilon, 3)),
       number(percent(design.guess, 0)),
       make("td", {}, design.reports),
     );

@@ -29,7 +29,7 @@ def power_chart(curve: PowerCurve) -> Any:
         "power:Q",
         title="chance to find the difference",
         scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(grid=True, format="%", values=[0, 0.2, 0.4, 0.6, _WANTED, 1]),
+        axis=alt.Axis(grid=True, labelExpr=style.PERCENT_LABELS, values=[0, 0.2, 0.4, 0.6, _WANTED, 1]),
     )
     colour = alt.Color(
         "question:N",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def precision_chart(design: Design, n: int | None = None, share: float = _SHARE)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, tooltip=tooltip)
     layers = [base.mark_line(strokeWidth=2.5)]
     # Names stand above the upper line and below the lower one, where nothing is in their way.
-    for row in (row for row in rows if row["n"] == counts[len(counts) // 4]):
+    for row in (row for row in rows if row["n"] == counts[3 * len(counts) // 4]):
         layers.append(_beside(row, row["question"], x, y).encode(color=colour))
     for row in (row for row in rows if row["n"] == n):
         layers.append(_beside(row, f"{n:,}: ± {number(100 * row['margin'], 2)} points", x, y, color=style.TRUTH))
@@ -73,12 +72,10 @@ def _beside(row: dict[str, Any], text: str, x: Any, y: Any, **look: Any) -> Any:
 
 
 def count_axis(low: float, high: float) -> Any:
-    """An axis of numbers of people with a mark at each power of ten."""
+    """A logarithmic axis of numbers of people, with marks at round numbers."""
     from maskwell.views.charts.altair_extra import alt
 
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [10**power for power in powers if low <= 10**power <= high]
-    return alt.Axis(grid=True, format=",", values=values)
+    return alt.Axis(grid=True, format=",", values=Log(low, high, 1).ticks())
 
 
 def _title(design: Design, n: int | None, share: float) -> Any:
