@@ -244,3 +244,12 @@ def test_decimal_commas_of_a_spreadsheet_are_read() -> None:
     for weights in (["1,500", "2"], ["1.234,5", "2"], ["1,5", "many"]):
         with pytest.raises(mw.DataError, match=r"weights must be numbers; row \d \(from 0\) is none"):
             mw.Sample(weights=weights)
+
+
+def test_a_domain_of_one_report_says_that_it_shows_no_variance() -> None:
+    reports = mw.Reports.of(mw.designs.warner(truth_prob=0.8), ["yes", "no", "no", None], missing="keep")
+    sample = mw.Sample(weights=[2.0, 1.0, 1.5, 1.0], strata=list("aabb"), clusters=[1, 2, 3, 4])
+    one = mw.estimate_by(reports, list("nnss"), sample=sample)["s"]
+    assert one.standard_errors.tolist() == [0.0, 0.0]
+    assert "standard errors of 0 are no precision" in one.summary()
+    assert json.loads(json.dumps(one.to_dict()))["n"] == 1
