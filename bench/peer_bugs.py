@@ -1,16 +1,21 @@
 """Mistakes that other programs make with the same methods, shown by running them and us: ``docs/peer_bugs.md``.
 
 Each bug is one function of ``bench.peers.bugs``, run in the peers' environment, one of the same name below, and
-sentences in ``peer_bugs.toml`` that quote the figures of both.
+sentences in ``peer_bugs.toml`` that quote the figures of both. Those of sdcMicro are run by ``peers/sdcmicro.R`` where
+R has it; elsewhere the page quotes what that printed last, with its date.
 """
 
+import json
 import random
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, localcontext
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +25,9 @@ from maskwell.whole_files import complete_file
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "peer_bugs.md"
 LIST = Path(__file__).with_suffix(".toml")
+IN_R = Path(__file__).parent / "peers" / "sdcmicro.R"
+PRINTED = IN_R.with_suffix(".json")
+NO_SDCMICRO = 3
 N = 20_000
 Facts = Mapping[str, float]
 
@@ -86,11 +94,76 @@ def lies_that_are_true() -> Facts:
     return {"asked": 0.6, "kept": kept}
 
 
-def section(bug: Mapping[str, str], theirs: Facts) -> str:
+def population_risk() -> Facts:
+    random = np.random.default_rng(1)
+
+    def draw(k: int) -> np.ndarray:
+        share = np.arange(k, 0, -1) ** 2.0
+        return random.choice(k, 200_000, p=share / share.sum())
+
+    people = np.column_stack([draw(20), draw(10), draw(10)])
+    drawn = people[random.choice(len(people), 2_000, replace=False)]
+    cell, size = np.unique(people, axis=0, return_counts=True)
+    size_of = {tuple(row): int(count) for row, count in zip(cell, size, strict=True)}
+    seen, count = np.unique(drawn, axis=0, return_counts=True)
+    alone = [size_of[tuple(row)] for row in seen[count == 1]]
+    table = {name: drawn[:, i] for i, name in enumerate("abc")}
+    risk = mw.risk.assess(table, list("abc"), population_size=len(people), model="independence")
+    assert risk.tau1 is not None
+    assert risk.tau2 is not None
+    true = {"alone": len(alone), "population_unique": alone.count(1), "right": sum(1 / size for size in alone)}
+    return true | {"tau1": risk.tau1, "tau2": risk.tau2}
+
+
+def matrices_of_strata() -> Facts:
+    table = {"x": ["a"] * 900 + ["b"] * 100 + ["a"] * 100 + ["b"] * 900, "stratum": [1] * 1000 + [2] * 1000}
+    step = mw.release.pram(table, "x", least_diagonal=0.8, strata="stratum").plan.steps[0]
+    shares = {1: np.array([0.9, 0.1]), 2: np.array([0.1, 0.9])}
+    moved = [
+        np.abs(step.matrix(level).astype(float) @ shares[level[0]] - shares[level[0]]).max() for level in step.levels
+    ]
+    return {"matrices": len(step.levels), "moved": float(max(moved))}
+
+
+def chance_of_staying() -> Facts:
+    step = mw.release.pram({"y": ["often"] * 990 + ["rare"] * 10}, "y", least_diagonal=0.8).plan.steps[0]
+    return {"diagonal": float(min(step.diagonals()[()].values()))}
+
+
+def lines_and_columns() -> Facts:
+    table = {"z": ["a"] * N + ["b"] * N}
+    matrix = {"a": {"a": 0.7, "b": 0.3}, "b": {"a": 0.4, "b": 0.6}}
+    shown = list(mw.release.pram(table, "z", matrix=matrix, invariant=False).table["z"])
+    return {"lines": shown[:N].count("b") / N}
+
+
+def impossible_moves() -> Facts:
+    chances = np.diag([0.9, 0.8, 0.8, 0.8, 0.9]) + np.diag([0.1] * 4, 1) + np.diag([0.1] * 4, -1)
+    matrix = {i: {j: float(chances[i, j]) for j in range(5) if chances[i, j]} for i in range(5)}
+    true = np.arange(N) % 5
+    shown = np.array(mw.release.pram({"v": true.tolist()}, "v", matrix=matrix, invariant=False).table["v"])
+    return {"impossible": int((np.abs(shown - true) > 1).sum())}
+
+
+def in_r() -> Mapping[str, Any]:
+    """What sdcMicro does: run now where R has it, and what it did when it was last run elsewhere."""
+    program = shutil.which("Rscript")
+    if program is not None:
+        found = subprocess.run([program, str(IN_R)], capture_output=True, text=True, check=False, timeout=600)
+        if found.returncode == 0:
+            with complete_file(PRINTED) as file:
+                file.write(json.dumps(json.loads(found.stdout), indent=1).encode() + b"\n")
+        elif found.returncode != NO_SDCMICRO:
+            raise RuntimeError(f"{IN_R.name} failed: {found.stderr}")
+    printed: Mapping[str, Any] = json.loads(PRINTED.read_text("utf-8"))
+    return printed
+
+
+def section(bug: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
     """The mistake, and both sides with their figures."""
     ours = globals()[bug["run"]]()
     lines = (
-        f"- **{bug['peer']}**: {bug['theirs'].format(**theirs)}",
+        f"- **{bug['peer'].format(**theirs)}**: {bug['theirs'].format(**theirs)}",
         f"- **Maskwell**: {bug['ours'].format(**ours)} Held by `tests/{bug['test']}`.",
     )
     return "\n\n".join([f"## {bug['title']}", bug["why"], "\n".join(lines)])
@@ -98,14 +171,19 @@ def section(bug: Mapping[str, str], theirs: Facts) -> str:
 
 def page(bench: Bench) -> str:
     """Every bug beside our behaviour, then those that are not run."""
+    of_sdcmicro = in_r()
     sections = [
         "# Mistakes of others, and what we do instead",
         "Programs that do the same work make mistakes worth knowing: these are the ones that the field invites. Each "
         "was run for this page beside Maskwell, and the figures are from that run "
-        f"({date.today().isoformat()}); `make bench` repeats it.",
+        f"({date.today().isoformat()}); `make bench` repeats it. sdcMicro {of_sdcmicro['version']} was run on "
+        f"{of_sdcmicro['date']} with R {of_sdcmicro['R']}, and is again where R has it (`bench/peers/sdcmicro.R`).",
     ]
     listed = tomllib.loads(LIST.read_text("utf-8"))
     for bug in listed["bug"]:
+        if "in_r" in bug:
+            sections.append(section(bug, of_sdcmicro))
+            continue
         found = bench.alone(Work(f"bench.peers.bugs:{bug['run']}", environment="peers"), rounds=1)
         sections.append(section(bug, found["run"].facts))
     rows = [f"| {row['mistake']} | {row['reason']} | `tests/{row['test']}` |" for row in listed["not_run"]]

@@ -149,6 +149,8 @@ def test_nearly_equal_designs_are_told_apart_by_exact_rank() -> None:
         (DICE, {"x": {"yes": "1/3"}}, "sum to 0.333333"),
         (DICE, {"x": mw.Behaviour("no", of="maybe")}, "none of the categories"),
         (DICE, {"x": mw.Behaviour("no", answers_as="no")}, "gives does and answers_as"),
+        (DICE, {"x": [["no"]]}, "report that is a set"),
+        (DICE, {"x": {"yes": float("nan"), "no": 1}}, "finite number"),
         (DICE, ["no"], "must be a mapping"),
         ([], NO, "list of the tallies"),
         ([5], NO, "tallies or reports"),
@@ -306,8 +308,14 @@ def test_shares_that_the_reports_speak_against_are_marked() -> None:
     assert "not plausible" in bounds.summary()
     with pytest.raises(mw.EstimationError, match="needs behaviours"):
         mw.compliance_bounds(DICE, {})
-    with pytest.raises(mw.EstimationError, match="most must lie"):
-        mw.compliance_bounds(DICE, NO, most=1)
+    for most in (0, 1, float("nan"), "much"):
+        with pytest.raises(mw.EstimationError, match="most must"):
+            mw.compliance_bounds(DICE, NO, most=most)
+    for points in (1, 2.5):
+        with pytest.raises(mw.EstimationError, match="points must be a whole number"):
+            mw.compliance_bounds(DICE, NO, points=points)  # type: ignore[arg-type]
+    with pytest.raises(mw.EstimationError, match="equally weighted"):
+        mw.compliance_bounds(mw.Reports.of(RARE, ["yes", "no"]).tally([1.0, 2.0]), NO)
     with pytest.raises(mw.EstimationError, match="followers"):
         mw.compliance_bounds(DICE, NO, among="none")  # type: ignore[arg-type]
 

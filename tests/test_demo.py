@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import maskwell as mw
+from maskwell.cli.commands.demo import figures
 from maskwell.demo.persons import XI
 from maskwell.demo.persons import persons as demo_persons
 from maskwell.demo.run import DemoResult, run
 from maskwell.demo.survey import Population, Trial, diagnoses
+from maskwell.plain_json import VOCABULARY, json_text
 from maskwell.release import ReleasePlan
 from maskwell.views.pages.demo import estimate_cell
+from tests.cli.schema import assert_fits
 from tests.page_reader import PageReader, assert_needs_no_network, rows_of
 
 
@@ -61,6 +64,10 @@ def test_the_demo_leaves_the_files_that_it_names(demo: DemoResult, told: list[st
     assert all(name in said for name in demo.files)
     for name in ("race.png", "codes.png"):
         assert (demo.folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_the_demo_tells_programs_in_the_words_of_every_command(demo: DemoResult) -> None:
+    assert_fits("demo", json.loads(json_text({"vocabulary": VOCABULARY, **figures(demo.to_dict())})))
 
 
 def test_the_demo_fits_a_terminal_and_tells_what_it_found(demo: DemoResult, told: list[str]) -> None:

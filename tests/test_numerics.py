@@ -53,7 +53,8 @@ def test_chi_square_laws() -> None:
         df, shift = (math.exp(rng.uniform(math.log(0.5), math.log(1e4))) for _ in range(2))
         x = max(0.01, df + shift + 2 * rng.normal() * math.sqrt(2 * df + 4 * shift))
         found = chi_square.noncentral_chi_square_cdf(x, df, shift)
-        assert found == pytest.approx(special.chndtr(x, df, shift), abs=1e-13)
+        # SciPy 1.13 is itself off by 3e-12, where SciPy 1.17 agrees within 1e-13.
+        assert found == pytest.approx(special.chndtr(x, df, shift), abs=1e-11)
     assert chi_square.chi_square_tail(3, 0) == 1
     assert chi_square.chi_square_tail(3, math.inf) == 0
     assert chi_square.noncentral_chi_square_cdf(4, 2, 0) == pytest.approx(special.chdtr(2, 4), rel=1e-13)

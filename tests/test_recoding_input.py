@@ -10,6 +10,7 @@ from maskwell import release as mr
 from maskwell.errors import DataError
 
 TABLE = {"age": list(range(20, 60)), "sex": ["f", "m"] * 20}
+NAN = float("nan")
 TENS = {"age": mr.intervals(10)}
 
 
@@ -44,6 +45,13 @@ def test_a_bottom_code_ends_where_an_interval_ends() -> None:
         (lambda: mr.recode(TABLE, "age", TENS, keep=["age"]), "go with suppress"),
         (lambda: mr.recode(TABLE, "age", TENS, most=0.1), "go with suppress"),
         (lambda: mr.search_recoding(TABLE, ["age", "sex"], {}, k=2, importance={"agee": 2}), "names 'agee'"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, tau1=NAN, population_size=100), "tau1 must be a finite number"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, tau2=-1, population_size=100), "tau2 must be at least 0"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, tau2=1, population_size=NAN), "population_size must be a number"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, tau2=1, population_size=39), "at least the 40 records"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, uniques=-1), "uniques must be a whole number"),
+        (lambda: mr.search_recoding(TABLE, "age", {}, matches=NAN), "matches must be a whole number"),  # type: ignore[arg-type]
+        (lambda: mr.search_recoding(TABLE, "age", {}, k=2, most_tried=0), "most_tried must be at least 1"),
         (lambda: mr.search_recoding(TABLE, "age", {}, k=2, importance={"age": float("nan")}), "positive number"),
         (lambda: mr.search_recoding(TABLE, "age", {}, k=2, importance={"age": 0}), "positive number"),
     ],

@@ -101,3 +101,25 @@ def test_what_a_plan_refuses(people: pd.DataFrame) -> None:
         plan.power("sex", 100)
     with pytest.raises(mw.DesignError, match="power must exceed"):
         plan.sample_size("habit", power=0.01)
+
+
+def test_a_plan_with_next_to_no_effect_shows_itself(people: pd.DataFrame) -> None:
+    plan = planned(people, coefficients=EFFECTS | {"age": 1e-12})
+    rows = dict(zip(plan.names, plan._columns()["n for power .8"], strict=True))
+    assert rows["age"] is None
+    assert rows["habit[T.once]"] == plan.sample_size("habit[T.once]")
+    assert "age" in plan.summary()
+
+
+def test_numbers_of_a_plan_are_numbers(people: pd.DataFrame) -> None:
+    for wrong in ("much", float("nan"), float("inf"), None):
+        with pytest.raises(mw.DataError, match="the coefficient of 'age' must be a finite number"):
+            planned(people, coefficients=EFFECTS | {"age": wrong})
+    for scale in (0, -1.0, float("nan")):
+        with pytest.raises(mw.DataError, match="scale"):
+            mw.planning.plan_regression(
+                "amount ~ age + habit", people, masked={"habit": HABIT}, coefficients=EFFECTS, family="normal",
+                scale=scale,
+            )  # fmt: skip
+    with pytest.raises(mw.DesignError, match="surveys must be 2 or more"):
+        planned(people).simulate("age", 100, surveys=0)

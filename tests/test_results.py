@@ -1,8 +1,10 @@
 """Every result shows itself: as text, as plain values, as a frame, as a table in a notebook, and as a picture."""
 
+import ast
 import importlib
 import inspect
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +21,8 @@ from maskwell.plain_json import json_text
 from maskwell.results.result import Result
 from maskwell.views.comparison import compare_designs
 from tests.page_reader import PageReader
+from tools.docs_site.names import found as by_name
+from tools.docs_site.names import public_names
 
 pytestmark = pytest.mark.filterwarnings("ignore::maskwell.errors.SimulationWarning")
 
@@ -102,6 +106,15 @@ def hand_over() -> Any:
         return mw.handover.write({"answer": reports()}, folder, title="A survey", format="csv")
 
 
+@cache
+def masked_file() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "people.csv"
+        people().to_csv(source, index=False)
+        masking = mw.engines.Masking({"ill": D.warner(["no", "yes"], truth_prob=0.8)})
+        return mw.engines.mask_file(str(source), f"{folder}/masked.parquet", masking)
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "Design": lambda: DESIGN,
     "Reports": reports,
@@ -163,6 +176,22 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "RecodingSearch": lambda: mw.release.search_recoding(
         people(), ["age", "sex"], {"age": [mw.release.intervals(10), mw.release.intervals(20)]}, k=2
     ),
+    "Allowance": lambda: mw.planning.demand_for(10, 5000, 0.05),
+    "Composition": lambda: mw.planning.compose([DESIGN, DESIGN], ["one", HOSTILE]),
+    "Split": lambda: mw.planning.split_epsilon(2.0, [2, 10]),
+    "Match": lambda: mw.planning.match_added_variance(10, 7),
+    "DummyEstimate": lambda: mw.planning.estimate_beside_dummies(
+        mw.planning.dummy_design([HOSTILE, "b"]).mask([HOSTILE, "b", "b"] * 100, seed=7).tally(), 0
+    ),
+    "Identifiability": lambda: mw.planning.identifiability(
+        D.collapse([HOSTILE, "b", "c"], groups=[[HOSTILE, "b"], ["c"]])
+    ),
+    "Domination": lambda: mw.dominates(DESIGN, D.minimax(DESIGN.categories, epsilon=0.5)),
+    "Equivalence": lambda: mw.equivalent(DESIGN, DESIGN),
+    "Price": lambda: mw.release.price_of_restriction([0.5, 0.3, 0.2], epsilon=1),
+    "Projection": lambda: mw.estimate(reports()).projected(),
+    "Intruders": lambda: release().intruders,
+    "Outcome": masked_file,
     "Question": lambda: mw.questionnaires.ask(D.warner(truth_prob=0.75), "Did you ever?", name="q1", device="cards"),
     "HandOver": hand_over,
 }
@@ -171,6 +200,19 @@ WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
 WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch", "GainLeakage"}
 WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
+WITHOUT_PICTURE |= {"Allowance", "Composition", "Split", "Match", "DummyEstimate", "Identifiability", "Domination"}
+WITHOUT_PICTURE |= {"Equivalence", "Price", "Projection", "Intruders", "Outcome"}
+
+NO_RESULTS = {
+    # What is given to other functions: files, tables, settings, keys of a survey.
+    *("Arms", "Behaviour", "Column", "Combination", "Demand", "EncodedTable", "Hierarchy", "Ledger", "Masking"),
+    *("Microdata", "Recipe", "Recode", "Variable", "BlockEntry"),
+    # Parts of a design or of a result, which show themselves in it.
+    *("Batch", "Codec", "Channel", "Sampler", "Scores", "Space", "Embedding", "Patterns", "Moments", "Entry"),
+    *("BitsSampler", "BlockSampler", "HyperplaneSampler", "RowSampler", "TwoTablesSampler"),
+    *("BreachRegion", "ColumnAttack", "Derivations", "Driver", "Tallies"),
+}
+"""Classes that public functions return and that are no results, or whose subclasses are none."""
 
 
 @pytest.mark.parametrize("name", list(RESULTS))
@@ -234,6 +276,63 @@ def test_every_class_of_results_is_shown_here() -> None:
     """A kind of design, estimate or plan shows itself as its base does, so that one of a kind will do."""
     shown = {base for make in RESULTS.values() for base in type(make()).__mro__} - set(Result.__mro__)
     assert {name for name, kind in concrete_results().items() if shown.isdisjoint(kind.__mro__)} == set()
+
+
+def _classes() -> dict[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for path in Path(mw.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+    return found
+
+
+CLASSES = _classes()
+
+
+def returned() -> dict[str, list[str]]:
+    """The classes of ours that public functions, methods and properties say they return, and which these are."""
+    found: dict[str, list[str]] = {}
+    for name in public_names():
+        thing = by_name(name)
+        members = [(name, thing)]
+        if inspect.isclass(thing):
+            members = [(f"{name}.{member}", inspect.getattr_static(thing, member)) for member in dir(thing)]
+            members = [(place, value) for place, value in members if not place.rpartition(".")[2].startswith("_")]
+        for place, value in members:
+            for wrapping in ("fget", "func", "__func__"):
+                value = getattr(value, wrapping, value)
+            stated = getattr(value, "__annotations__", {}).get("return") if inspect.isfunction(value) else None
+            text = stated if isinstance(stated, str) else getattr(stated, "__name__", str(stated))
+            for word in set(re.findall(r"\w+", text)) & set(CLASSES):
+                found.setdefault(word, []).append(place)
+    return found
+
+
+def test_what_public_functions_return_is_a_result() -> None:
+    """Every class that they name is a result, a tuple with names, or is listed as none with its reason."""
+    results = _names_below("Result")
+    apart = {name for base in NO_RESULTS for name in _names_below(base)}
+    wrong = {name: places for name, places in returned().items() if name not in results | apart | _named_tuples()}
+    assert wrong == {}
+    assert {"Domination", "Compliance", "RecodingSearch", "GainLeakage", "HandOver", "RegressionPlan"} <= set(
+        returned()
+    )
+
+
+def _names_below(base: str) -> set[str]:
+    """The class of this name and those that are made from it."""
+    found, waiting = set(), [base]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        below = [one for one, nodes in CLASSES.items() for node in nodes if name in map(ast.unparse, node.bases)]
+        waiting += [one for one in below if one not in found]
+    return found
+
+
+def _named_tuples() -> set[str]:
+    return {name for name, nodes in CLASSES.items() if all("NamedTuple" in map(ast.unparse, n.bases) for n in nodes)}
 
 
 def test_all_results_have_the_same_forms_under_the_same_names() -> None:

@@ -57,7 +57,8 @@ def as_picture(parts: dict[str, PartResult]) -> str:
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.Y("what:N", sort=None, title=None, axis=alt.Axis(labelLimit=420, ticks=False, domain=False))
     )
-    x = alt.X("middle:Q", title="times as fast").scale(type="log")
+    marks = alt.Axis(format=",", values=[10**power for power in range(8)])
+    x = alt.X("middle:Q", title="times as fast", axis=marks).scale(type="log")
     layers = (
         base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q").scale(type="log"), x2="high:Q"),
         base.mark_tick(color="#b3460f", thickness=3, size=14).encode(x=alt.X("goal:Q").scale(type="log")),
@@ -67,7 +68,7 @@ def as_picture(parts: dict[str, PartResult]) -> str:
         width=360,
         title=alt.TitleParams(
             "How many times as fast as each peer",
-            subtitle="dot: median of the rounds; bar: least to greatest; red: the goal",
+            subtitle="dot: median of the rounds; bar: least to greatest; orange stroke: the goal",
             anchor="start",
         ),
     )

@@ -1,9 +1,9 @@
 """Maskwell: ask a sensitive question without learning anyone's answer, and still estimate the population."""
 
-from typing import TYPE_CHECKING
-
 from maskwell.results.pictures import drawn_by
 
+# As in typing, whose import takes longer than all else here: the time in which an interrupt still shows a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from maskwell.contents import *  # noqa: F403
 

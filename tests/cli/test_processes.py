@@ -110,6 +110,75 @@ def test_an_interrupt_of_the_first_imports_shows_no_traceback(
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
+MOMENTS = """
+import os, signal, sys
+
+class Interrupting:
+    def __init__(self, at):
+        self.at, self.seen = at, 0
+
+    def find_spec(self, name, path=None, target=None):
+        self.seen += 1
+        if self.seen == self.at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+def child(at):
+    \"\"\"The exit code of a run that is interrupted at an import, its number of imports, and what it says.\"\"\"
+    said, saying = os.pipe()
+    counted, counting = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.dup2(saying, 1)
+        os.dup2(saying, 2)
+        from maskwell.cli import main
+        finder = Interrupting(at)
+        sys.meta_path.insert(0, finder)
+        sys.argv = ["maskwell", "estimate", "reports.parquet", "--csv", "out.csv"]
+        code = main()
+        os.write(counting, str(finder.seen).encode())
+        sys.stdout.flush()
+        sys.exit(code)
+    os.close(saying), os.close(counting)
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), int(os.read(counted, 20) or 0), os.read(said, 60_000).decode()
+
+code, imports, _ = child(0)
+assert (code, imports > 300) == (0, True), (code, imports)
+for at in range(1, imports, imports // 6):
+    os.remove("out.csv") if os.path.exists("out.csv") else None
+    code, _, said = child(at)
+    print(at, code, repr(said), os.path.exists("out.csv"))
+"""
+
+
+def test_an_interrupt_of_any_import_ends_in_one_line_at_most(files: Path) -> None:
+    """A module in C that is being imported would make an error with a traceback of its own out of an exception."""
+    ran = subprocess.run([sys.executable, "-c", MOMENTS], cwd=files, capture_output=True, text=True, check=True)
+    told = [line.split(maxsplit=2) for line in ran.stdout.splitlines()]
+    assert len(told) >= 6
+    allowed = ("'' False", r"'maskwell: interrupted; no half file is left.\n' False")
+    assert [row for row in told if row[1] != "130" or row[2] not in allowed] == []
+    assert {row[2] for row in told} == set(allowed)
+
+
+def test_an_interrupt_while_an_object_is_cleared_away_is_not_lost(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys, time\n"
+        "from maskwell.cli.interrupts import handle\n"
+        "class Cleared:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "handle(signal.SIGINT, KeyboardInterrupt())\n"
+        "try:\n"
+        "    Cleared()\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(7)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (7, "", "")
+
+
 def test_interrupts_that_are_ignored_stay_ignored(files: Path) -> None:
     """As under nohup: the command line must not bring the handler back."""
     ran = shell("trap '' INT; maskwell designs --json > /dev/null & pid=$!; sleep .2; kill -INT $pid; wait $pid", files)

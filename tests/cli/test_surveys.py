@@ -17,7 +17,7 @@ def design(path: str = "design.json", truth_prob: float = 0.7) -> mw.Design:
 def test_a_form_and_cards_are_those_of_the_library(run: Run) -> None:
     made = design()
     files = ["--form", "form.xlsx", "--cards", "cards.html", "--carried-out", "done.json"]
-    texts = ["--text", "Did you?", "--text", "de=Haben Sie?"]
+    texts = ["--question", "Did you?", "--question", "de=Haben Sie?"]
     ran = run("questionnaire", "design.json", *texts, "--name", "tax", *files, "--language", "de", "--title", "Taxes")
     assert ran.code == 0, ran.err
     question = ask(made, {"en": "Did you?", "de": "Haben Sie?"}, name="tax")
@@ -25,12 +25,12 @@ def test_a_form_and_cards_are_those_of_the_library(run: Run) -> None:
     assert Path("cards.html").read_text("utf-8") == page(question, "de")
     assert mw.Design.from_json(Path("done.json").read_text("utf-8")) == question.design
     assert "10 equal parts of a spinner" in ran.text
-    assert run("questionnaire", "design.json", "--text", "Did you?", "--json").json["devices"][0]["parts"] == 10
+    assert run("questionnaire", "design.json", "--question", "Did you?", "--json").json["devices"][0]["parts"] == 10
 
 
 def test_what_a_device_cannot_is_refused_or_made_nearest(run: Run) -> None:
     made = design(truth_prob=0.7318)
-    asked = ["questionnaire", "design.json", "--text", "Did you?", "--cards", "cards.html"]
+    asked = ["questionnaire", "design.json", "--question", "Did you?", "--cards", "cards.html"]
     assert_refused(run(*asked), "--device: no spinner", "realisable", "added variance")
     ran = run(*asked, "--nearest", "--device", "cards", "--carried-out", "done.json")
     assert ran.code == 0, ran.err
@@ -41,11 +41,11 @@ def test_what_a_device_cannot_is_refused_or_made_nearest(run: Run) -> None:
 
 def test_bad_requests_are_one_line(run: Run) -> None:
     design()
-    asked = ["questionnaire", "design.json", "--text", "Did you?"]
+    asked = ["questionnaire", "design.json", "--question", "Did you?"]
     assert_refused(run(*asked), "name what to write")
     assert_refused(run(*asked, "--form", "form.xls"), "must end in .xlsx")
     assert_refused(run(*asked, "--cards", "no/cards.html"), "create it first")
-    assert_refused(run(*asked, "--text", "Again?", "--cards", "c.html"), "twice in the language 'en'")
+    assert_refused(run(*asked, "--question", "Again?", "--cards", "c.html"), "twice in the language 'en'")
     assert_refused(run(*asked, "--name", "a b", "--cards", "c.html"), "--name must be letters")
     assert_refused(run("handover", "no.parquet", "-o", "out"), "was not found")
 
@@ -55,8 +55,8 @@ def test_reports_are_handed_over(run: Run) -> None:
     reports.write("reports.parquet")
     ran = run("handover", "reports.parquet", "-o", "out", "--name", "tax", "--question", "Did you?", "--json")
     assert ran.code == 0, ran.err
-    assert sorted(path.name for path in Path("out").iterdir()) == sorted(ran.json["files"])
-    assert {"masked.sav", "tax.matrix.csv", "tax.scores.csv", "ddi.xml"} <= set(ran.json["files"])
+    assert sorted(path.name for path in Path("out").iterdir()) == sorted(ran.json["contents"])
+    assert {"masked.sav", "tax.matrix.csv", "tax.scores.csv", "ddi.xml"} <= set(ran.json["contents"])
     text = run("handover", "reports.parquet", "-o", "out", "--format", "csv").text
     assert "report.matrix.csv" in text
 
@@ -78,3 +78,5 @@ def test_kept_columns_and_all_masked_ones_are_handed_over(run: Run) -> None:
     assert Path("one", "taxes.matrix.csv").exists()
     assert not Path("one", "drugs.matrix.csv").exists()
     assert_refused(run("handover", "reports.parquet", "-o", "two", "--name", "x"), "--name and --question are for one")
+    both = run("handover", "reports.parquet", "-o", "out", "--format", "csv", "--json").json
+    assert set(both["columns"]) == {"tax", "drugs"}

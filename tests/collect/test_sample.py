@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import httpx
 
 from maskwell.collect.sample import DOCTOR, DRUGS, INCOMES, people
+from tests.cli.schema import assert_fits
 from tests.collect.servers import free_port, server
 from tests.collect.surveys import bearer
 
@@ -67,7 +69,9 @@ def _told(out: Path) -> tuple[str, str]:
 
 def test_a_sample_in_a_database_of_ones_own_stays(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/kept.db"
-    with server(database, tmp_path, "--demo") as running:
+    with server(database, tmp_path, "--demo", "--json") as running:
         assert running.stop() == 0
+    (told,) = next(tmp_path.glob("*.out")).read_text().splitlines()
+    assert_fits("serve", json.loads(told))
     with closing(sqlite3.connect(tmp_path / "kept.db")) as kept:
         assert kept.execute("select count(*) from surveys").fetchone() == (1,)

@@ -149,7 +149,7 @@ def test_what_cannot_be_handed_over_is_refused(tmp_path: Path) -> None:
 def test_a_hand_over_shows_itself(tmp_path: Path) -> None:
     written = write(REPORTS["tax"], tmp_path, title="x", format="csv")
     assert "masked.csv" in written.summary()
-    assert json.loads(json.dumps(written.to_dict()))["records"] == N
+    assert json.loads(json.dumps(written.to_dict()))["n"] == N
     assert "report.matrix.csv" in repr(written)
 
 

@@ -315,6 +315,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "open answers": ({"design": D.direct(2)}, "is no procedure"),
     "unknown device": ({"device": "coin"}, "device must be spinner or cards"),
     "name": ({"name": "two words"}, "name must be letters"),
+    "a number for a name": ({"name": 5}, "name must be letters"),
+    "a number for a question": ({"text": 5}, "text must be a question, or one for each language"),
+    "labels in a language that is not asked": ({"labels": {"fr": {"yes": "oui"}}}, "given in 'fr', but text is not"),
+    "texts in a language that is not asked": ({"texts": {"fr": {}}}, "given in 'fr', but text is not"),
     "empty": ({"text": " "}, "text is empty in the language 'en'"),
     "no language": ({"text": {}}, "in one language at least"),
     "a reference": ({"text": "Did ${other} …?"}, "would put another answer in its place"),
@@ -416,7 +420,7 @@ def test_scripts_keep_what_they_need() -> None:
 def test_a_question_shows_itself(question: Question) -> None:
     told = json.loads(json.dumps(question.to_dict()))
     assert told["name"] == question.name
-    assert told["design"] == question.design.fingerprint
+    assert told["design"]["fingerprint"] == question.design.fingerprint
     assert "ε" in question.summary()
     assert question.procedure.name in repr(question) or question.design.title in repr(question)
 

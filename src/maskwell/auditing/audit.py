@@ -15,6 +15,7 @@ from maskwell.auditing.cautions import average_security_caution, cautions
 from maskwell.auditing.gain_leakage import GainLeakage, gain_leakage
 from maskwell.auditing.priors import read_prior
 from maskwell.auditing.summary import about, figures, summarize
+from maskwell.designs import storage
 from maskwell.designs.base import Design, Method, Vector, require_design
 from maskwell.designs.channels import Enclosure, Exposure, Leakage
 from maskwell.errors import EstimationError, ReportError
@@ -319,7 +320,7 @@ class Audit(Result):
         exact = ("exact_parity", "exact_l1", "exposure", "exact_guess_probability")
         plain = (*_FIGURES, "demand_holds", "diversity", "rank", "admissible", "why_not", "warnings")
         return {
-            "design": {"name": self.design.name, "k": self.design.k, "fingerprint": self.design.fingerprint},
+            "design": storage.about(self.design),
             "demand": self.design.demand.to_dict() if self.design.demand else None,
             "prior": None if self.prior is None else list(self.prior),
             **{name: _finite(getattr(self, name), str) for name in exact},

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.channels.leakage.gains import Gains, worth_by_guess, worth_of_reports
+from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.exact import given_fraction
 from maskwell.limits import MOST_WEIGHTS
@@ -83,7 +84,7 @@ class GainLeakage(Result):
         plain = ("prior_vulnerability", "posterior_vulnerability", "multiplicative", "bits", "additive", "bound")
         exact = ("exact_prior_vulnerability", "exact_posterior_vulnerability", "exact_bound")
         return {
-            "design": {"name": self.design.name, "k": self.design.k, "fingerprint": self.design.fingerprint},
+            "design": about(self.design),
             "guesses": self.guesses,
             "best_guess": str(self.best_guess),
             **{name: getattr(self, name) for name in plain},

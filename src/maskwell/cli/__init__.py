@@ -14,11 +14,12 @@ def main(args: Sequence[str] | None = None) -> int:
     if ours:
         # Nothing is written yet; and C code that is being loaded makes other errors out of an exception.
         signal.signal(signal.SIGINT, _leave)
+    from maskwell.cli.interrupts import handle
     from maskwell.cli.program import run
 
     try:
         if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            handle(signal.SIGINT, KeyboardInterrupt())
         return run(args)
     except KeyboardInterrupt:
         return INTERRUPTED

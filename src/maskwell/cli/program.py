@@ -10,7 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -36,6 +36,7 @@ from maskwell.cli.commands.surveys.reports import reports
 from maskwell.cli.commands.tally import tally
 from maskwell.cli.commands.test import hypothesis
 from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, TERMINATED
+from maskwell.cli.interrupts import handle
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
 from maskwell.errors import MaskwellError, SimulationWarning
@@ -90,7 +91,7 @@ def run(args: Sequence[str] | None = None) -> int:
     was_open = open_standard_streams()
     if args is None:
         # Without this a terminated process would leave its temporary file behind.
-        signal.signal(signal.SIGTERM, _terminate)
+        handle(signal.SIGTERM, SystemExit(TERMINATED))
     try:
         if not was_open:
             return _fail("standard output is closed; send it to a file, or to /dev/null if it is not wanted.")
@@ -141,10 +142,6 @@ def _undelivered(error: OSError) -> int:
 
 def _interrupted() -> int:
     return _fail("interrupted; no half file is left.", INTERRUPTED)
-
-
-def _terminate(*_: object) -> NoReturn:
-    raise SystemExit(TERMINATED)
 
 
 def _fail(message: str, code: int = BAD_INPUT) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from maskwell.auditing import Audit, audit
 from maskwell.designs.base import Design, Matrix, Vector
+from maskwell.designs.storage import about
 from maskwell.inference import Estimate, estimate
 from maskwell.reports import Reports
 
@@ -109,12 +110,12 @@ class Trial:
     def to_dict(self) -> dict[str, Any]:
         """The numbers, ready for JSON."""
         return {
-            "design": self.design.name,
+            "design": about(self.design),
             "epsilon": self.audit.epsilon,
             "parity": self.audit.parity,
             "demand_holds": self.audit.demand_holds,
             "added_variance": self.audit.added_variance,
-            "reports": len(self.reports),
+            "n": len(self.reports),
             "truths_covered": self.covered,
             "masking_seconds": self.masking_seconds,
             "counting_seconds": self.counting_seconds,

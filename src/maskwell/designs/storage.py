@@ -19,6 +19,7 @@ from maskwell.designs.claims import checked_parameters, refuse_false_claims
 from maskwell.designs.registry import KINDS
 from maskwell.errors import DesignError, MaskwellError
 from maskwell.exact import stored_fraction
+from maskwell.plain_json import jsonable
 from maskwell.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def about(design: Design) -> dict[str, Any]:
         "name": design.name,
         "kind": design.kind,
         "k": design.k,
-        "parameters": checked_parameters(design),
-        "demand": design.demand.to_dict() if design.demand else None,
+        "parameters": jsonable(checked_parameters(design)),
+        "demand": jsonable(design.demand.to_dict()) if design.demand else None,
         "fingerprint": design.fingerprint,
     }
 

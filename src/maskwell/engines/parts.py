@@ -24,6 +24,7 @@ from maskwell.engines.contract import Masking
 from maskwell.engines.part_engines import PART_ENGINES, Task, run_task
 from maskwell.engines.spark import run_tasks
 from maskwell.errors import DataError
+from maskwell.results.result import Result
 from maskwell.sampling.ids.column import read_id_column
 from maskwell.sampling.ids.seen import SeenIds
 from maskwell.whole_files import complete_file
@@ -34,13 +35,24 @@ _LEFT_OVER = ".maskwell-*"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Result):
     """What a run has done."""
 
     rows: int
     written: int
     skipped: int
     seconds: float
+
+    def _title(self) -> str:
+        return f"{self.rows:,} rows masked in {self.seconds:.1f} s"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"parts written": self.written, "parts that were there already": self.skipped}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures in the words of ``maskwell mask --json``."""
+        parts = {"parts_written": self.written, "parts_skipped": self.skipped}
+        return {"n": self.rows, **parts, "seconds": self.seconds}
 
 
 def mask_files(

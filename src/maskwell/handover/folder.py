@@ -57,8 +57,8 @@ class HandOver(Result):
         return [f"drawn from a seed, for simulation only: {', '.join(seeded)}"] if seeded else []
 
     def to_dict(self) -> dict[str, Any]:
-        """The files by name."""
-        return {"folder": str(self.folder), "records": self.records, "files": dict(self.files)}
+        """The folder, how many records, and what each file holds, by its name."""
+        return {"folder": str(self.folder), "n": self.records, "contents": dict(self.files)}
 
     def __repr__(self) -> str:
         return f"<{self._title()}: {', '.join(self.files)}>"

@@ -296,12 +296,21 @@ class Estimate(Result, ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(Result):
     """Proportions moved to the simplex: presentable, biased, not for further inference."""
 
     categories: tuple[Any, ...]
     proportions: Vector
     label: str = "projected to the simplex (biased; standard errors do not apply)"
+
+    def _title(self) -> str:
+        return f"proportions {self.label}"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"category": self.categories, "proportion": self.proportions.tolist()}
 
 
 def report_total(counts: Any) -> float:

@@ -24,6 +24,7 @@ from maskwell.ordering.row_comparison import Comparison, Finding
 from maskwell.ordering.row_decision import decide
 from maskwell.ordering.size_comparison import SizeComparison, decide_sizes
 from maskwell.ordering.size_rules import SizeBet, SizeTransition
+from maskwell.results.result import Result
 
 _SAME = 1e-13  # rows this close to proportional differ by rounding only
 
@@ -52,7 +53,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Domination:
+class Domination(Result):
     """Whether one design dominates another, with the proof; true or false as it is.
 
     If it holds, the worse design is ``C @ better``; ``slack`` is then the largest error of that product, relative to
@@ -68,6 +69,16 @@ class Domination:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def _title(self) -> str:
+        return f"the one design {'is' if self.holds else 'is not'} better than the other for every analysis"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain values; ``C`` and ``witness.payoffs`` are the proof in full."""
+        found = {"holds": self.holds, "slack": self.slack, "why": self.why}
+        if self.witness is not None:
+            found |= {"value_better": self.witness.value_better, "value_worse": self.witness.value_worse}
+        return found
 
     @cached_property
     def C(self) -> Matrix | None:

@@ -27,13 +27,14 @@ from maskwell.ordering.comparable import (
     paired_tables,
     plain_set,
 )
+from maskwell.results.result import Result
 from maskwell.sampling.samplers import TOTAL
 
 _UNITS = 4  # by which two roundings of one weight may differ, and one more for each ratio
 
 
 @dataclass(frozen=True)
-class Equivalence:
+class Equivalence(Result):
     """Whether two designs tell the same. ``slack`` is the largest relative difference between matched rows."""
 
     holds: bool
@@ -41,6 +42,9 @@ class Equivalence:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def _title(self) -> str:
+        return f"the designs {'tell' if self.holds else 'do not tell'} the same"
 
 
 def proportional_rows(table: Matrix, tolerance: float = TOLERANCE) -> list[list[int]]:

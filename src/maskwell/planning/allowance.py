@@ -9,6 +9,7 @@ tried one by one, from the strongest privacy on.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from maskwell import designs
 from maskwell.demands import LDP, LocalDiversity
@@ -17,6 +18,7 @@ from maskwell.errors import DesignError
 from maskwell.planning.sample_size import half_width as planned_half_width
 from maskwell.planning.sample_size import sample_size
 from maskwell.planning.variance_lines import margin, respondents
+from maskwell.results.result import Result
 
 _LEAST_EPSILON = 1e-9
 # Beyond it the chance of a false report is below one in 10^15.
@@ -26,7 +28,7 @@ _ROUNDS = 100
 
 
 @dataclass(frozen=True)
-class Allowance:
+class Allowance(Result):
     """The strongest demands whose designs reach ``half_width`` with ``n`` respondents; None where there is none."""
 
     k: int
@@ -34,6 +36,20 @@ class Allowance:
     half_width: float
     ldp: LDP | None
     diversity: LocalDiversity | None
+
+    def _title(self) -> str:
+        return (
+            f"the strongest demands for intervals of ±{self.half_width:g} from {self.n:,} people, {self.k:,} categories"
+        )
+
+    def _figures(self) -> dict[str, str]:
+        return {"LDP": str(self.ldp or "none"), "local diversity": str(self.diversity or "none")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The demands as plain values; null where there is none."""
+        demands = {"ldp": self.ldp, "diversity": self.diversity}
+        asked = {"k": self.k, "n": self.n, "half_width": self.half_width}
+        return asked | {name: None if demand is None else demand.to_dict() for name, demand in demands.items()}
 
 
 def demand_for(

@@ -22,6 +22,7 @@ from maskwell.designs.base import Design, Vector
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, log_above
 from maskwell.plain_text import visible_lines
+from maskwell.results.result import Result
 
 _ROUNDS = 64
 _LEAST_SHARE = 1e-9
@@ -30,7 +31,7 @@ _MOST_EPSILON = 700
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(Result):
     """The privacy of several reports of one person together.
 
     ``shares`` say which part of the total ε each question takes. Where some have no finite ε, these take all of it, in
@@ -50,6 +51,19 @@ class Composition:
             return float(self.exact_parity)
         except OverflowError:
             return math.inf
+
+    def _title(self) -> str:
+        return f"privacy of {len(self.names)} reports of one person together: ε = {self.epsilon:.4g}"
+
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        return {"question": self.names, "epsilon": self.epsilons, "share": self.shares}
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def summary(self) -> str:
+        """Each question's ε and share, and that of all together: the same as ``str``."""
+        return str(self)
 
     def __str__(self) -> str:
         width = max(len(name) for name in (*self.names, "together"))
@@ -108,7 +122,7 @@ def repeat(design: Design, times: int) -> Composition:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Result):
     """A total ε shared out over questions.
 
     ``added_variance`` is the weighted sum over questions of what minimax designs at ``epsilons`` add;
@@ -121,6 +135,19 @@ class Split:
     added_variance: float
     even_added_variance: float
     lower_bound: float
+
+    def _title(self) -> str:
+        return f"ε = {self.total:.4g} shared out over {len(self.epsilons)} questions"
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "added variance": self.added_variance,
+            "with equal parts": self.even_added_variance,
+            "no split is below": self.lower_bound,
+        }
+
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        return {"question": range(1, len(self.epsilons) + 1), "epsilon": self.epsilons}
 
     @property
     def demands(self) -> tuple[LDP, ...]:

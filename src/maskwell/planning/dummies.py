@@ -28,6 +28,7 @@ from maskwell.errors import DesignError, EstimationError
 from maskwell.exact import fraction
 from maskwell.planning.variance_lines import respondents
 from maskwell.reports.tally import Tally
+from maskwell.results.result import Result
 from maskwell.tables.labels import Label, as_labels, shown
 
 MOST_REAL = 12
@@ -152,7 +153,7 @@ def _dummies_of(design: Any) -> tuple[Label, Label]:
 
 
 @dataclass(frozen=True, eq=False)
-class DummyEstimate:
+class DummyEstimate(Result):
     """Proportions of the real categories among the real respondents; unbiased, so not clipped to [0, 1]."""
 
     categories: tuple[Label, ...]
@@ -164,6 +165,16 @@ class DummyEstimate:
     def standard_errors(self) -> Vector:
         """Square roots of the variances."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    def _title(self) -> str:
+        return f"proportions among the real respondents, from {self.n:,} reports"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        figures = {"estimate": self.proportions.tolist(), "standard error": self.standard_errors.tolist()}
+        return {"category": self.categories, **figures}
 
 
 def estimate_beside_dummies(tally: Tally, dummies: int) -> DummyEstimate:

@@ -20,6 +20,7 @@ import numpy as np
 from maskwell import designs
 from maskwell.errors import DesignError
 from maskwell.exact import fraction
+from maskwell.results.result import Result
 
 # Sizes whose parities agree to fifty of sixty digits are tied; a double could not tell a tie from a near miss.
 _DECIMAL = Context(prec=60)
@@ -31,7 +32,7 @@ _BORDER, _NEAR = 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(Result):
     """The smallest parity γ at which a minimax design adds exactly the given variance.
 
     ``sizes`` are the set sizes that reach it, more than one on an exact tie. ``truth_prob`` is the chance that a report
@@ -45,6 +46,9 @@ class Match:
     sizes: tuple[int, ...]
     truth_prob: float
     guess_probability: float
+
+    def _title(self) -> str:
+        return f"minimax design for {self.k:,} categories that adds the variance {self.added_variance:.4g}"
 
     @property
     def size(self) -> int:

@@ -18,6 +18,7 @@ from maskwell.designs.named.conditional import conditional
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.inference import Contrast, Estimate
 from maskwell.numerics.linear_programs import minimise
+from maskwell.results.result import Result
 from maskwell.tables.labels import Label, as_labels, shown
 from maskwell.tables.matching import read_column
 
@@ -133,7 +134,7 @@ def _chance(design: Design, members: frozenset[Label]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Identifiability:
+class Identifiability(Result):
     """Whether reports determine all proportions; if not, ``reason`` names what they cannot tell apart."""
 
     holds: bool
@@ -141,6 +142,12 @@ class Identifiability:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def _title(self) -> str:
+        return f"the reports {'determine' if self.holds else 'do not determine'} all proportions"
+
+    def _figures(self) -> dict[str, str]:
+        return {"because": self.reason} if self.reason else {"identified": "yes"}
 
 
 def identifiability(design: Design) -> Identifiability:

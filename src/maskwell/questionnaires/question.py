@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.storage import about
 from maskwell.errors import DataError, DesignError
 from maskwell.plain_text import visible
 from maskwell.questionnaires.devices import MOST_PARTS, Device, Kind, device
@@ -63,11 +64,11 @@ class Question(Result):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as plain values; the design stands by its fingerprint."""
+        """The question as plain values."""
         return {
             "name": self.name,
             "procedure": self.procedure.name,
-            "design": self.design.fingerprint,
+            "design": about(self.design),
             "epsilon": self.design.epsilon if math.isfinite(self.design.epsilon) else None,
             "devices": [
                 {"kind": one.kind, "parts": one.base, "chances": {o: str(p) for o, p in one.chances.items()}}
@@ -114,7 +115,7 @@ def ask(
     Part(outcome='say 0', count=1, faces=(1,))
     """
     require_design(design)
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(str(name)):
         raise DataError(
             f"name must be letters, digits and _, and start with a letter, as columns of data files do; got {name!r}.",
             parameter="name",
@@ -123,6 +124,12 @@ def ask(
     devices = _devices(design, steps, device)
     carried_out = _as_promised(steps.build(tuple(one.chances for one in devices)), design)
     wording = _by_language(text, "text")
+    for given, parameter in ((labels, "labels"), (texts, "texts")):
+        if unasked := [language for language in given or {} if language not in wording]:
+            raise DataError(
+                f"{parameter} are given in {unasked[0]!r}, but text is not; languages: {', '.join(wording)}.",
+                parameter=parameter,
+            )
     other = _other_question(steps, innocuous, wording)
     said = {language: texts_of(language, texts or {}) for language in wording}
     called = {language: _labels(carried_out, language, (labels or {}).get(language, {})) for language in wording}
@@ -215,7 +222,9 @@ def _devices(design: Design, steps: Procedure, asked: str | None) -> tuple[Devic
 
 
 def _by_language(text: Text, parameter: str) -> dict[str, str]:
-    given = {"en": text} if isinstance(text, str) else dict(text)
+    given: Any = {"en": text} if isinstance(text, str) else text
+    if not isinstance(given, Mapping) or not all(isinstance(words, str) for words in given.values()):
+        raise DataError(f"{parameter} must be a question, or one for each language.", parameter=parameter)
     for language, words in given.items():
         if not words.strip():
             raise DataError(f"{parameter} is empty in the language {language!r}.", parameter=parameter)

@@ -7,7 +7,10 @@ the module that knows them all, and it is loaded when the first picture is asked
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # not from typing, so that the front door opens sooner
+if TYPE_CHECKING:
+    from typing import Any
 
 _module = ""
 

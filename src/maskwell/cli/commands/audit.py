@@ -94,7 +94,7 @@ def audit(
 
         save(html, audit_page(result))
     if json:
-        emit_json({**figures, "design": about(design), "output": named(codebook, html)})
+        emit_json({**figures, "output": named(codebook, html)})
     else:
         from maskwell.views.terminal.audit import audit_view
         from maskwell.views.terminal.tables import show

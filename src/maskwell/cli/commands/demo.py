@@ -1,7 +1,7 @@
 """``maskwell demo``: a survey from end to end."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,9 +9,9 @@ from maskwell.cli.shared.output import JsonOption, emit_json
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where the picture and the page go.")] = Path(
-        "maskwell-demo"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", "--folder", help="The folder for the pictures and the page.")
+    ] = Path("maskwell-demo"),
     json: JsonOption = False,
 ) -> None:
     """Take two sensitive variables from plan to estimate.
@@ -21,12 +21,16 @@ def demo(
     \b
     Examples:
       maskwell demo
-      maskwell demo --folder somewhere --json
+      maskwell demo -o somewhere --json
     """
     from maskwell.demo.run import run
 
     result = run(folder, (lambda line: None) if json else typer.echo)
     if json:
-        found = result.to_dict()
-        written = [str(Path(found["folder"]) / name) for name in found.pop("files")]
-        emit_json({**found, "output": written})
+        emit_json(figures(result.to_dict()))
+
+
+def figures(found: dict[str, Any]) -> dict[str, Any]:
+    """What ``--json`` prints of a demonstration."""
+    files = found.pop("files")
+    return {**found, "output": [str(Path(found["folder"]) / name) for name in files]}

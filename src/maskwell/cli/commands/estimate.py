@@ -17,6 +17,7 @@ from maskwell.cli.pipelines.group_estimates import (
     show_groups,
     show_totals,
 )
+from maskwell.cli.shared.common_options import ByOption, ColumnOption, LevelOption, PlotOption, check_plot
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
@@ -37,8 +38,6 @@ from maskwell.errors import EstimationError, ReportError
 if TYPE_CHECKING:
     from maskwell.inference import Top
     from maskwell.reports.tally import Tally
-
-_PICTURES = (".png", ".svg", ".html")
 
 
 class Method(StrEnum):
@@ -73,9 +72,7 @@ def estimate(
             help="Files of reports of one design, counted together, or - for a pipe; also folders and stored tallies."
         ),
     ],
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="Which column, where files hold several masked ones.")
-    ] = None,
+    column: ColumnOption = None,
     joint: Annotated[
         bool,
         typer.Option(
@@ -84,10 +81,7 @@ def estimate(
             "masked columns of one file.",
         ),
     ] = False,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", help="An estimate for each group: a column that was kept beside the reports."),
-    ] = None,
+    by: ByOption = None,
     sample: SampleOptions = NO_SAMPLE,
     totals: Annotated[
         bool, typer.Option("--totals", help="Numbers of people, which the weights add up to, instead of shares.")
@@ -96,7 +90,7 @@ def estimate(
     method: Annotated[
         Method, typer.Option("--method", help="The minimax linear estimator, moments, or (pseudo-)likelihood.")
     ] = Method.linear,
-    level: Annotated[float, typer.Option("--level", help="The level of the intervals.")] = 0.95,
+    level: LevelOption = 0.95,
     interval: Annotated[
         Interval | None,
         typer.Option("--interval", help="The kind of interval; wilson, or wald for likelihoods, if not said."),
@@ -114,7 +108,7 @@ def estimate(
         str | None,
         typer.Option("--csv", help="Also write the estimates to this file, or with - only to standard output."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw them: a .png, .svg or .html file.")] = None,
+    plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
     """Estimate all proportions from masked reports.
@@ -231,11 +225,9 @@ def _refuse_contradictions(reports: list[str], level: float, table: str | None, 
         raise CommandError("- reads reports from a pipe, and nothing is piped in; name a file of reports.")
     if table == STANDARD and json:
         raise CommandError("--json and --csv - both write to standard output; name a file for the CSV.")
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise CommandError(f"--plot writes {', '.join(_PICTURES)}; got {plot.name!r}.")
-    for output in (plot, None if table in (None, STANDARD) else Path(table)):
-        if output is not None:
-            check_output(output, reports)
+    check_plot(plot, reports)
+    if table not in (None, STANDARD):
+        check_output(Path(table), reports)
 
 
 def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:

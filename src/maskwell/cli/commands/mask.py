@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.pipelines.masking import mask_tables
+from maskwell.cli.shared.common_options import IdsOption, KeepOption, KeyFileOption, Missing, MissingOption
 from maskwell.cli.shared.design_options import load_design
 from maskwell.cli.shared.file_options import (
     FILE_HELP,
@@ -41,13 +42,6 @@ class Engine(StrEnum):
     spark = "spark"
 
 
-class Missing(StrEnum):
-    """What becomes of missing values."""
-
-    refuse = "refuse"
-    keep = "keep"
-
-
 def mask(
     data: Annotated[
         str,
@@ -75,26 +69,14 @@ def mask(
     column: Annotated[
         str | None, typer.Option("--column", "-c", help="The column that holds the true values, if it is one.")
     ] = None,
-    keep: Annotated[
-        str, typer.Option("--keep", help="Columns that stay as they are, separated by commas; not with --column.")
-    ] = "",
+    keep: KeepOption = "",
     engine: Annotated[
         Engine, typer.Option("--engine", help="Who reads and masks the files of a folder; not with --column.")
     ] = Engine.arrow,
-    missing: Annotated[
-        Missing,
-        typer.Option(
-            "--missing", help="Refuse missing values, or keep them as empty reports: who did not answer shows."
-        ),
-    ] = Missing.refuse,
+    missing: MissingOption = Missing.refuse,
     na: NaOption = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--key-file", help="A file whose bytes are the key (16 or more): repeatable reports by record id."
-        ),
-    ] = None,
-    id_column: Annotated[str | None, typer.Option("--ids", help="The column of record ids, for --key-file.")] = None,
+    key_file: KeyFileOption = None,
+    id_column: IdsOption = None,
     survey: Annotated[
         str | None,
         typer.Option(

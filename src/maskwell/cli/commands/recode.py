@@ -16,6 +16,7 @@ from maskwell.cli.releasing.recoding import (
     recipe_from,
     share_from,
 )
+from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress, say_written
@@ -23,7 +24,7 @@ from maskwell.cli.shared.output import CommandError, JsonOption, check_output, e
 
 def recode(
     data: Annotated[Path, typer.Argument(help=FILE_HELP)],
-    keys: Annotated[str, typer.Option("--keys", help="Columns that an intruder may know, by commas.")],
+    keys: Annotated[str, KEYS_OPTION],
     recode: RecodeOption = None,
     top: TopOption = None,
     bottom: BottomOption = None,
@@ -50,9 +51,7 @@ def recode(
     ] = None,
     tau1: Annotated[str | None, typer.Option("--tau1", help="Search for a tau1 of at most this.")] = None,
     tau2: Annotated[str | None, typer.Option("--tau2", help="Search for a tau2 of at most this.")] = None,
-    population: Annotated[
-        int | None, typer.Option("--population", min=1, help="The size of the population, for tau1 and tau2.")
-    ] = None,
+    population: PopulationOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The recoded file; its suffix decides the format.")
     ] = None,

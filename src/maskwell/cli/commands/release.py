@@ -16,6 +16,7 @@ from maskwell.cli.releasing.recoding import (
     TopOption,
     recipe_from,
 )
+from maskwell.cli.shared.common_options import KEYS_OPTION, IdsOption, KeyFileOption
 from maskwell.cli.shared.design_options import number
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
@@ -25,7 +26,7 @@ from maskwell.tables.encoded import EncodedTable, encoded
 
 def release(
     data: Annotated[Path, typer.Argument(help=FILE_HELP)],
-    keys: Annotated[str | None, typer.Option("--keys", help="Columns that an intruder may know, by commas.")] = None,
+    keys: Annotated[str | None, KEYS_OPTION] = None,
     xi: Annotated[
         str | None, typer.Option("--xi", help="The largest chance that a match by the keys may be right.")
     ] = None,
@@ -119,11 +120,8 @@ def release(
         list[str] | None,
         typer.Option("--variance", help="Columns of a table whose added variance is reported: sex,age. Repeatable."),
     ] = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option("--key-file", help="A file whose bytes are the key (16 or more): repeatable draws by record id."),
-    ] = None,
-    ids: Annotated[str | None, typer.Option("--ids", help="The column of record ids, for --key-file.")] = None,
+    key_file: KeyFileOption = None,
+    ids: IdsOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="For simulations only: whoever knows the seed can undo the release.")
     ] = None,

@@ -3,13 +3,14 @@
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.output import CommandError
+from maskwell.cli.shared.output import CommandError, emit_json
+
+_SQLITE = "sqlite:///"
 
 
 def serve(
@@ -79,7 +80,7 @@ def serve(
 
     require_service()
     if backup is not None or restore is not None:
-        _copy(database or "sqlite:///maskwell.db", backup, restore, json)
+        _copy(database or f"{_SQLITE}maskwell.db", backup, restore, json)
         return
     from maskwell.collect.access import new_token as fresh_token
     from maskwell.collect.running import listening
@@ -91,7 +92,7 @@ def serve(
     seen = public_url or address
     with tempfile.TemporaryDirectory() as folder:
         throwaway = demo and database is None
-        database = f"sqlite:///{folder}/sample.db" if throwaway else database or "sqlite:///maskwell.db"
+        database = f"{_SQLITE}{folder}/sample.db" if throwaway else database or f"{_SQLITE}maskwell.db"
         app = create_app(
             database, administrator_token=token, public_url=public_url, rate=rate, burst=burst if rate else 0
         )
@@ -99,7 +100,10 @@ def serve(
         with _sample(app, address, seen, about) if demo else nullcontext(lambda: None) as begin:
 
             def ready() -> None:
-                typer.echo(dumps(about) if json else "\n".join(_lines(about)))
+                if json:
+                    emit_json({**about, "output": []}, indent=None)
+                else:
+                    typer.echo("\n".join(_lines(about)))
                 begin()
 
             run(app, listener, ready, quiet=demo, proxies=proxy)
@@ -141,8 +145,13 @@ def _copy(database: str, backup: Path | None, restore: Path | None, json: bool) 
         raise CommandError("give --backup or --restore, and not both.")
     if backup is not None:
         copies.backup(database, backup)
-        done, said = {"copied_to": str(backup)}, f"The database is copied to {backup}."
+        written, said = [str(backup)], f"The database is copied to {backup}."
     elif restore is not None:
         copies.restore(database, restore)
-        done, said = {"made_from": str(restore)}, "The database is made from the copy; start the service with it."
-    typer.echo(dumps(done) if json else said)
+        # The address of another database may hold a password.
+        written = [database.removeprefix(_SQLITE)] if database.startswith(_SQLITE) else []
+        said = "The database is made from the copy; start the service with it."
+    if json:
+        emit_json({"output": written}, indent=None)
+    else:
+        typer.echo(said)

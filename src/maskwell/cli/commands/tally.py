@@ -54,7 +54,7 @@ def tell(tallies: Any, written: list[str], json: bool) -> None:
                 "missing": tally.missing,
                 "question": tally.question,
                 "design": about(tally.design),
-                "output": file,
+                "output": [file],
             }
             for (column, tally), file in zip(tallies.items(), written, strict=True)
         }

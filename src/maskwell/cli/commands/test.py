@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from maskwell.cli.pipelines.tests import Asked, run_test
+from maskwell.cli.shared.common_options import ByOption
 from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
@@ -74,9 +75,7 @@ def hypothesis(
         str | None,
         typer.Option("--column", "-c", help="Which masked columns, separated by commas, where files hold several."),
     ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", help="The groups: a column that was kept beside the reports of one file.")
-    ] = None,
+    by: ByOption = None,
     category: Annotated[
         str | None,
         typer.Option("--category", help="The category whose share is tested, or compared between two groups."),

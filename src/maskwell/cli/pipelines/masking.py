@@ -59,10 +59,7 @@ def mask_tables(
         emit_json(
             {
                 "output": [output],
-                "n": outcome.rows,
-                "parts_written": outcome.written,
-                "parts_skipped": outcome.skipped,
-                "seconds": outcome.seconds,
+                **outcome.to_dict(),
                 "rows_per_second": speed,
                 "engine": engine,
                 "randomness": "keyed" if masking.keyed else "secure",

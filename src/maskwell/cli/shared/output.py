@@ -23,9 +23,9 @@ class CommandError(MaskwellError):
     """Options that do not go together, or name something that is not there."""
 
 
-def emit_json(content: dict[str, Any]) -> None:
+def emit_json(content: dict[str, Any], indent: int | None = 1) -> None:
     """Print as JSON in UTF-8; what is not finite, such as no bound on the parity, becomes null."""
-    typer.echo(json_text({"vocabulary": VOCABULARY, **content}).encode())
+    typer.echo(json_text({"vocabulary": VOCABULARY, **content}, indent).encode())
 
 
 def named(*outputs: Path | str | None) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.storage import about
 from maskwell.errors import EstimationError
 from maskwell.exact import given_fraction
 from maskwell.inference.compliance.groups import Groups, read_groups
@@ -94,7 +95,9 @@ class ComplianceBounds(Result):
     def to_dict(self) -> dict[str, Any]:
         """The bounds as plain values."""
         return {
-            "n": list(self.groups.sizes),
+            "n": sum(self.groups.sizes),
+            "group_sizes": list(self.groups.sizes),
+            "designs": [about(design) for design in self.groups.classes.designs],
             "behaviours": list(self.groups.classes.behaviours),
             "categories": jsonable(self.categories),
             "among": self.among,
@@ -102,7 +105,7 @@ class ComplianceBounds(Result):
             "shares": jsonable(self.shares),
             "lower": jsonable(self.lower),
             "upper": jsonable(self.upper),
-            "limits": jsonable(self.limits),
+            "intervals": jsonable(self.limits),
             "plausible": [bool(fits) for fits in self.plausible],
         }
 
@@ -132,13 +135,20 @@ def compliance_bounds(
     [(0.0, 0.184), (0.1, 0.227), (0.2, 0.28)]
     """
     read = read_groups(groups, behaviours)
-    if not read.classes.behaviours or read.squares is not None:
-        raise EstimationError("compliance_bounds needs behaviours, and groups without weights.")
+    if not read.classes.behaviours:
+        raise EstimationError("compliance_bounds needs behaviours: what people do instead.", parameter="behaviours")
+    if read.squares is not None:
+        raise EstimationError(
+            "compliance_bounds takes reports as equally weighted; pass the reports, or tallies without weights.",
+            parameter="groups",
+        )
     if among not in ("followers", "all"):
         raise EstimationError(f'among must be "followers" or "all"; got {among!r}.', parameter="among")
     share = given_fraction(most, "most", EstimationError)
-    if not 0 < share < 1 or points < 2:
-        raise EstimationError(f"most must lie between 0 and 1, and points be 2 or more; got {most} and {points}.")
+    if not 0 < share < 1:
+        raise EstimationError(f"most must lie between 0 and 1; got {most}.", parameter="most")
+    if type(points) is not int or points < 2:
+        raise EstimationError(f"points must be a whole number of 2 or more; got {points!r}.", parameter="points")
     shares = np.linspace(0.0, float(share), points)
     quantile = normal_quantile(level)
     highest, _ = best_log_likelihood(read.table, read.weights)

@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.storage import about
 from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.inference.compliance.groups import Groups, read_groups
@@ -335,8 +336,9 @@ class Compliance(Result):
         """Everything as plain values; limits of the behaviours, then of the categories."""
         *_, lower, upper = self._columns(level).values()
         return {
-            "n": list(self.groups.sizes),
-            "designs": [design.fingerprint for design in self.groups.classes.designs],
+            "n": sum(self.groups.sizes),
+            "group_sizes": list(self.groups.sizes),
+            "designs": [about(design) for design in self.groups.classes.designs],
             "randomness": list(self.groups.randomness),
             "behaviours": list(self.behaviours),
             "shares": jsonable(self.shares),
@@ -348,7 +350,7 @@ class Compliance(Result):
             "proportion_errors": jsonable(self.proportion_errors),
             "among_all": jsonable(self.among_all()),
             "level": level,
-            "limits": [[float(a), float(b)] for a, b in zip(lower, upper, strict=True)],
+            "intervals": [[float(a), float(b)] for a, b in zip(lower, upper, strict=True)],
             "log_likelihood": self.log_likelihood,
             "gap": self.gap,
         }

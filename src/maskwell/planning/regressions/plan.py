@@ -104,6 +104,8 @@ class RegressionPlan(Result):
         normal_quantile(level)
         estimates, errors, found = [], [], 0
         critical = _critical(len(places), level)
+        if surveys < 2:
+            raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
         for number in range(surveys):
             try:
                 fit = self._survey(n, derived_seed(seed, "survey", number))
@@ -151,8 +153,15 @@ class RegressionPlan(Result):
             "value": self.coefficients.tolist(),
             "standard error, n = 1,000": self.standard_errors(1000).tolist(),
             "precision kept": self.precision_kept.tolist(),
-            "n for power .8": [self.sample_size(n) if b else None for n, b in self._with_values()],
+            "n for power .8": [self._needed(name) if value else None for name, value in self._with_values()],
         }
+
+    def _needed(self, name: str) -> int | None:
+        """The number of people for a power of .8; None where no number that is worth saying is enough."""
+        try:
+            return self.sample_size(name)
+        except DesignError:
+            return None
 
     def _with_values(self) -> list[tuple[str, float]]:
         return list(zip(self.names, self.coefficients.tolist(), strict=True))

@@ -120,6 +120,9 @@ def planned(
     numeric = family == "normal"
     if numeric != (scale is not None):
         raise DataError("scale, the residual standard deviation, goes with family='normal'.", parameter="scale")
+    spread = 0.0 if scale is None else float(fraction(scale, "scale", DataError))
+    if numeric and spread <= 0:
+        raise DataError(f"scale is a standard deviation and must be above 0; got {scale}.", parameter="scale")
     outcome = formula.split("~")[0].strip() if isinstance(formula, str) else ""
     hidden = [name for name in masked if name != outcome]
     table = native_columns(population, column_names(population))
@@ -136,7 +139,7 @@ def planned(
     names = model.parameter_names(frame.terms, frame.outcome.categories)
     theta = _theta(coefficients, names)
     if numeric:
-        theta = np.append(theta, np.log(float(fraction(scale, "scale", DataError))))
+        theta = np.append(theta, math.log(spread))
     variables = [frame.masked[name] for name in frame.predictors.names]
     labels = [_labels(masked[v.name])[codes[v.name]].tolist() for v in variables]
     known = filled(frame.table, variables, labels)
@@ -146,7 +149,7 @@ def planned(
         means = model.mean(linear_predictors(x, maps, theta[: maps[0].shape[1]]))
     if not numeric and not ((means >= 0) & (means <= 1)).all():
         raise DataError("these coefficients give chances outside [0, 1] in the population.", parameter="coefficients")
-    truth = Truth(dict(masked), outcome, means, float(scale or 0.0), codes, theta)
+    truth = Truth(dict(masked), outcome, means, spread, codes, theta)
     return truth, frame, model
 
 
@@ -171,10 +174,7 @@ def _theta(coefficients: Any, names: Sequence[str]) -> Vector:
         raise DataError(
             f"coefficients must have a value for each of {', '.join(map(repr, names))}.", parameter="coefficients"
         )
-    theta = np.array([float(coefficients[name]) for name in names])
-    if not np.isfinite(theta).all():
-        raise DataError("coefficients must be finite numbers.", parameter="coefficients")
-    return theta
+    return np.array([float(fraction(coefficients[name], f"the coefficient of {name!r}", DataError)) for name in names])
 
 
 def _labels(design: Design) -> NDArray[Any]:

@@ -19,6 +19,7 @@ from maskwell.release.attack.result import Attack
 from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.identification.chances import in_digits
 from maskwell.release.staying_columns import Staying, ranked
+from maskwell.results.result import Result
 from maskwell.tables.codes import Ints
 
 _MOST_MOVING_PAIRS = 12
@@ -38,7 +39,7 @@ class Intruder:
 
 
 @dataclass(frozen=True)
-class Intruders:
+class Intruders(Result):
     """Every intruder whose success was computed for a release."""
 
     audit: IdentificationAudit
@@ -84,6 +85,21 @@ class Intruders:
                     )
                 )
         return found
+
+    def _title(self) -> str:
+        return "what intruders on the released file achieve"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, list[str]]:
+        listed = self.each()
+        parts = {"who has": [one.has for one in listed], "is right in": [one.right for one in listed]}
+        return parts | {"which is": [one.how for one in listed]}
+
+    def summary(self) -> str:
+        """A line for each intruder: the same as ``str``."""
+        return str(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain numbers, ready for JSON."""

@@ -105,7 +105,7 @@ class Optimum(Result):
 
 
 @dataclass(frozen=True)
-class Price:
+class Price(Result):
     """What it costs to give every category one chance of staying, in nats."""
 
     restricted: Optimum
@@ -120,6 +120,14 @@ class Price:
     def kept(self) -> float:
         """The restricted optimum as a share of the unrestricted one."""
         return self.restricted.value / self.unrestricted.value if self.unrestricted.value else 1.0
+
+    def _title(self) -> str:
+        return "what one chance of staying for every category costs, in nats of mutual information"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        values = {"restricted": self.restricted.value, "unrestricted": self.unrestricted.value}
+        return {**values, "lost": self.lost, "kept": self.kept}
 
 
 def most_informative(

@@ -126,12 +126,7 @@ def carried_out(
     source: EncodedTable, recipe: Recipe, keys: tuple[str, ...], k: int, population_size: float | None
 ) -> Recoded:
     """The recoded table with its figures."""
-    n = len(source.array(keys[0]))
-    if population_size is not None and not n <= population_size < math.inf:
-        raise DataError(
-            f"population_size must be a number, at least the {n} records; got {population_size!r}.",
-            parameter="population_size",
-        )
+    check_population(population_size, len(source.array(keys[0])))
     measure = Measure(source, keys, k, population_size)
     plain = apply(Recipe(recipe.columns), source)
     done = apply(recipe, source) if recipe.suppression else plain
@@ -148,6 +143,14 @@ def carried_out(
     kept = {name: _kept(source.coded(name), done.after.coded(name)) for name in recipe.changing}
     found = told(done, changed, list(recipe.keys))
     return Recoded(done.after.native, recipe, keys, k, tuple(effects), kept, tuple(found), done.after)
+
+
+def check_population(size: float | None, n: int) -> None:
+    """An error unless so many people, if they were counted, can be those from whom n records were drawn."""
+    if size is not None and not n <= size < math.inf:
+        raise DataError(
+            f"population_size must be a number, at least the {n} records; got {size!r}.", parameter="population_size"
+        )
 
 
 def _codes(column: Coded) -> Ints:

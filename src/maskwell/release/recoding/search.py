@@ -23,7 +23,7 @@ from maskwell.errors import DataError
 from maskwell.release.identification.request import read_request
 from maskwell.release.recoding.lattice import Ladder, Lattice, Node
 from maskwell.release.recoding.recipe import Recipe
-from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out
+from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out, check_population
 from maskwell.release.recoding.suppression import Suppression
 from maskwell.release.recoding.targets import Target
 from maskwell.results.result import Result
@@ -168,8 +168,10 @@ def search_recoding(
     strange = [name for name in keep if name not in names]
     if strange:
         raise DataError(f"keep names {strange[0]!r}, which is no key.", parameter="keep")
+    if most_tried < 1:
+        raise DataError(f"most_tried must be at least 1; got {most_tried!r}.", parameter="most_tried")
     source = encoded(table)
-    source.arrays(list(names))
+    check_population(population_size, len(source.arrays(list(names))[names[0]]))
     request = None if xi is None else read_request(names, xi, within)
     others = _others(source, request.within if request else {}, ladders)
     target = Target(k, float(suppress), tuple(keep), uniques, matches, tau1, tau2, population_size, request)

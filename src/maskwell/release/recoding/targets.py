@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maskwell.errors import DataError
+from maskwell.exact import fraction
 from maskwell.release.identification.request import Request
 from maskwell.release.identification.setup import can_be_met
 from maskwell.release.recoding.effects import taus
@@ -49,6 +50,13 @@ class Target:
             raise DataError("say what the recoding is to reach: k, xi, uniques, matches, tau1 or tau2.")
         if self.k is not None and (type(self.k) is not int or self.k < 2):
             raise DataError(f"k must be a whole number of at least 2; got {self.k!r}.", parameter="k")
+        for name, count in (("uniques", self.uniques), ("matches", self.matches)):
+            if count is not None and (type(count) is not int or count < 0):
+                raise DataError(f"{name} must be a whole number of at least 0; got {count!r}.", parameter=name)
+        for name, most in (("tau1", self.tau1), ("tau2", self.tau2)):
+            # What is no number would be reached by anything.
+            if most is not None and fraction(most, name, DataError) < 0:
+                raise DataError(f"{name} must be at least 0; got {most}.", parameter=name)
         if (self.tau1 is not None or self.tau2 is not None) and self.population_size is None:
             raise DataError("tau1 and tau2 need population_size, the number of people that the file was drawn from.")
 

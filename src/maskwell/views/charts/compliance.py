@@ -66,7 +66,7 @@ def _lines(bounds: ComplianceBounds) -> list[str]:
     crosses = [] if bounds.plausible.all() else ["Crosses: so many would fit the reports significantly worse."]
     return [
         f"Of {whom}, if others behave so: {'; '.join(bounds.groups.classes.behaviours)}.",
-        f"Dark: what the reports leave possible; light: with {level_words(bounds.level)}s.",
+        f"Strong: what the reports leave possible; pale: with {level_words(bounds.level)}s.",
         *crosses,
     ]
 

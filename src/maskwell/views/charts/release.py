@@ -124,7 +124,7 @@ def difference_chart(table: Compared) -> Any:
     colours = alt.Scale(domain=names, range=[style.OTHER, style.ESTIMATE, style.TRUTH])
     dots = base.transform_calculate(what=f"'{names[2]}'").mark_point(filled=True, size=45, opacity=1)
     layers = [
-        band("sampling", style.OTHER, names[0], 13, 0.3),
+        band("sampling", style.OTHER, names[0], 13, 0.45),
         band("release", style.ESTIMATE, names[1], 7, 0.55),
         dots.encode(x="difference:Q", color=alt.Color("what:N", scale=colours, title=None)),
         base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="label:N"),
@@ -163,7 +163,7 @@ def association_chart(comparison: Comparison) -> Any:
         )
 
     layers = [
-        base.mark_rule(color=style.TRUTH, strokeWidth=6, opacity=0.3).encode(
+        base.mark_rule(color=style.TRUTH, strokeWidth=6, opacity=0.5).encode(
             x=alt.X("low:Q", title="Cramér's V", scale=alt.Scale(zero=True)), x2="high:Q"
         ),
         points("before", names[0], filled=False, size=150, strokeWidth=2.5),
@@ -189,13 +189,9 @@ def cross_chart(table: Compared) -> Any:
     y = _names(list(table.levels[0]), "first", title=table.columns[0])
     axis = alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False, labelOverlap=False)
     x = alt.X("second:N", sort=list(table.levels[1]), title=table.columns[1], axis=axis)
-    # Clear in the middle, so that no difference is pale on paper and dark on a dark screen.
-    scale = alt.Scale(
-        domain=[-3, 0, 3],
-        range=[style.TRUTH, "rgba(134, 142, 150, 0.15)", style.ESTIMATE],
-        clamp=True,
-        interpolate="rgb",
-    )
+    # Clear in the middle, so that no difference is pale on paper and dark on a dark screen; each side in its own hue.
+    ends = [style.TRUTH, _clear(style.TRUTH), _clear(style.ESTIMATE), style.ESTIMATE]
+    scale = alt.Scale(domain=[-3, -1e-9, 1e-9, 3], range=ends, clamp=True, interpolate="rgb")
     rect = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_rect()
@@ -209,6 +205,12 @@ def cross_chart(table: Compared) -> Any:
     lines = ["Released minus true count of every cell, in standard errors of sampling (1 record where that is less)."]
     title = " × ".join(table.columns)
     return _finished([rect], title, lines, alt.Step(26), alt.Step(20))
+
+
+def _clear(colour: str) -> str:
+    """A colour that hardly shows."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.06)"
 
 
 def released_chart(table: PublicTable) -> Any:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskwell.cli.pipelines.counting import is_stored
+from maskwell.cli.shared.common_options import ColumnOption, LevelOption, PlotOption, check_plot
 from maskwell.cli.shared.design_options import number
-from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, named, progress, say_written
+from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, named, progress, say_written
 
 if TYPE_CHECKING:
     from maskwell.designs import Design
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from maskwell.reports import Reports
     from maskwell.reports.tally import Tally
 
-_PICTURES = (".png", ".svg", ".html")
 _EXAMPLE = '{"yes": 0.5, "no": 0.5}'
 
 
@@ -53,9 +53,7 @@ def compliance(
             "--answers-as", metavar="NAME=CATEGORY", help="People who follow the procedure of another answer. Repeat."
         ),
     ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="Which column, where files hold several masked ones.")
-    ] = None,
+    column: ColumnOption = None,
     bounds: Annotated[
         str | None,
         typer.Option("--bounds", metavar="SHARE", help="What remains possible if up to this share do not follow."),
@@ -63,8 +61,8 @@ def compliance(
     among: Annotated[
         Among, typer.Option("--among", help="Whose proportions --bounds are: of those who follow, or of all people.")
     ] = Among.followers,
-    level: Annotated[float, typer.Option("--level", help="The level of the intervals.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw them: a .png, .svg or .html file.")] = None,
+    level: LevelOption = 0.95,
+    plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
     """Estimate how many people do not follow the design, from groups that were asked by different ones.
@@ -81,10 +79,7 @@ def compliance(
     from maskwell.inference.compliance.bounds import compliance_bounds
     from maskwell.inference.compliance.fit import compliance as estimate
 
-    if plot is not None:
-        if plot.suffix.lower() not in _PICTURES:
-            raise CommandError(f"--plot writes {', '.join(_PICTURES)}; got {plot.name!r}.")
-        check_output(plot, list(map(str, reports)))
+    check_plot(plot, list(map(str, reports)))
     if len({path.resolve() for path in reports}) < len(reports):
         raise CommandError("a file of reports is named twice; each group is asked once.")
     groups = [_group(path, column) for path in reports]

@@ -8,6 +8,7 @@ import typer
 
 from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json
+from maskwell.designs.storage import about
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports
@@ -24,7 +25,7 @@ class Format(StrEnum):
 
 def handover(
     reports: Annotated[Path, typer.Argument(help="A file of reports.", metavar="REPORTS")],
-    folder: Annotated[Path, typer.Option("--folder", "-o", help="Where to write; made if it is not there.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the files, made if it is not there.")],
     name: Annotated[
         str | None,
         typer.Option("--name", help="What the masked variable is called, if it is one; its column unless given."),
@@ -63,7 +64,7 @@ def handover(
     except OSError as error:
         raise CommandError(f"{str(folder)!r} could not be made: {error.strerror}.") from None
     try:
-        written = write(
+        made = write(
             masked,
             folder,
             title=title or reports.stem,
@@ -74,10 +75,19 @@ def handover(
     except OSError as error:
         raise CommandError(f"the folder could not be written: {error.strerror or error}.") from None
     if json:
-        figures = written.to_dict()
-        emit_json({**figures, "output": [str(folder / name) for name in figures["files"]]})
+        figures = made.to_dict()
+        written = [str(folder / name) for name in figures["contents"]]
+        designs = {name: about(batch.design) for name, batch in masked.items()}
+        emit_json({**figures, **_about(designs), "output": written})
     else:
-        typer.echo(written.summary())
+        typer.echo(made.summary())
+
+
+def _about(designs: dict[str, Any]) -> dict[str, Any]:
+    """The design of one variable, or that of each column."""
+    if len(designs) == 1:
+        return {"design": next(iter(designs.values()))}
+    return {"columns": {name: {"design": design} for name, design in designs.items()}}
 
 
 def _read(path: Path, column: str | None) -> "tuple[dict[str, Reports], Any]":

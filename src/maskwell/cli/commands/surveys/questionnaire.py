@@ -14,7 +14,9 @@ def questionnaire(
     text: Annotated[
         list[str],
         typer.Option(
-            "--text", metavar="[LANGUAGE=]QUESTION", help="The question; repeat for other languages, as in de=Haben …?"
+            "--question",
+            metavar="[LANGUAGE=]QUESTION",
+            help="The question; repeat for other languages, as in de=Haben …?",
         ),
     ],
     name: Annotated[str, typer.Option("--name", help="What the answer is called in the data.")] = "answer",
@@ -56,8 +58,8 @@ def questionnaire(
     \b
     Examples:
       maskwell plan --design warner --set truth_prob=0.7 -o spinner.json
-      maskwell questionnaire spinner.json --text "Did you ever …?" --form form.xlsx --cards cards.html
-      maskwell questionnaire spinner.json --text "Did you …?" --text "de=Haben …?" --cards k.html --language de
+      maskwell questionnaire spinner.json --question "Did you ever …?" --form form.xlsx --cards cards.html
+      maskwell questionnaire spinner.json --question "Did you …?" --question "de=Haben …?" --cards k.html --language de
     """
     from maskwell.questionnaires import ask, page, realisable, xlsform
 

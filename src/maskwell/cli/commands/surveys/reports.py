@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.commands.mask import Missing
 from maskwell.cli.pipelines.masking import named_designs
+from maskwell.cli.shared.common_options import KeepOption, Missing, MissingOption
 from maskwell.cli.shared.design_options import load_design
 from maskwell.cli.shared.file_options import (
     FILE_HELP,
@@ -51,11 +51,8 @@ def reports(
     column: Annotated[
         str | None, typer.Option("--column", "-c", help="The column that holds the reports, if it is one.")
     ] = None,
-    keep: Annotated[str, typer.Option("--keep", help="Columns that stay as they are, separated by commas.")] = "",
-    missing: Annotated[
-        Missing,
-        typer.Option("--missing", help="Refuse missing reports, or keep them empty: who did not answer shows."),
-    ] = Missing.refuse,
+    keep: KeepOption = "",
+    missing: MissingOption = Missing.refuse,
     na: NaOption = None,
     separator: Annotated[
         str | None,
