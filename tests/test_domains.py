@@ -136,3 +136,33 @@ def test_groups_that_cannot_be_used_are_refused_in_one_line() -> None:
             mw.estimate_by(design.mask([0, 1, 2, 2]), groups)
     with pytest.raises(mw.DataError, match="refuse"):
         mw.estimate_by(design.mask([0, 1]), ["a", "b"], missing="drop")  # type: ignore[arg-type]
+
+
+def test_groups_are_one_table() -> None:
+    reports = mw.designs.warner(truth_prob=0.8).mask(["yes", "no", "no", "no"] * 30, seed=1)
+    found = mw.estimate_by(reports, ["north", "south", None] * 40, missing="keep")
+    frame = found.to_frame(0.9)
+    assert frame["group"].fillna("missing").tolist() == [*["north"] * 2, *["south"] * 2, *["missing"] * 2]
+    assert set(frame["reports"]) == {40}
+    assert frame["estimate"].tolist() == [float(share) for one in found.values() for share in one.proportions]
+    assert frame[["lower", "upper"]].to_numpy()[2:4] == pytest.approx(found["south"].interval(0.9))
+    assert "missing" in found.summary()
+    assert [group["group"] for group in found.to_dict()["groups"]] == ["north", "south", None]
+    assert found.plot(level=0.9).to_dict()["title"]["subtitle"][0].startswith("With 90 % intervals; 120 reports")
+
+
+def test_a_picture_of_too_many_groups_is_refused() -> None:
+    reports = mw.designs.warner(truth_prob=0.8).mask(["yes"] * 101, seed=1)
+    with pytest.raises(mw.EstimationError, match="would have 202 lines"):
+        mw.estimate_by(reports, range(101)).plot()
+
+
+def test_what_cannot_be_estimated_together_says_what_can() -> None:
+    spinners = [mw.designs.warner(truth_prob=p) for p in (0.7, 0.8)]
+    reports = {i: spinner.mask(["yes", "no"] * 9, seed=i) for i, spinner in enumerate(spinners)}
+    arms = mw.arms(reports, [0] * 18 + [1] * 18)
+    with pytest.raises(mw.EstimationError, match="arms have several: estimate each arm"):
+        mw.estimate(arms)  # type: ignore[arg-type]
+    assert mw.compliance(list(reports.values()), {}).proportions.sum() == pytest.approx(1)
+    with pytest.raises(mw.EstimationError, match="label: 1"):
+        mw.estimate(reports[0]).contrast(["yes"])  # type: ignore[list-item]

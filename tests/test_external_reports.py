@@ -143,3 +143,22 @@ def test_many_rows_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert mw.Reports.of(PAIRS, reports.decode()) == reports
     with pytest.raises(mw.ReportError, match="first in row 101"):
         mw.Reports.of(PAIRS, [*reports.decode()[:101], ["a"], *reports.decode()[102:]])
+
+
+def test_cells_that_are_spelled_otherwise_are_counted_and_never_shown() -> None:
+    card = mw.designs.eriksson(["never", "now and then", "often"], truth_prob="2/3")
+    with pytest.raises(mw.ReportError, match=r"in 4 of 5 rows.*3 of these would be reports but for capitals") as error:
+        mw.Reports.of(card, ["often", "Often", "now  and then ", " NEVER", "secret"])
+    assert "secret" not in str(error.value)
+    with pytest.raises(mw.ReportError) as error:
+        mw.Reports.of(card, ["often", "secret"])
+    assert "capitals" not in str(error.value)
+
+
+def test_counts_may_be_given_by_label() -> None:
+    card = mw.designs.eriksson(["never", "now and then", "often"], truth_prob="2/3")
+    assert mw.Tally.from_counts(card, {"often": 5, "never": 20}) == mw.Tally.from_counts(card, [20, 0, 5])
+    with pytest.raises(mw.ReportError, match="counts name 'always', which is no report of eriksson"):
+        mw.Tally.from_counts(card, {"always": 5})
+    with pytest.raises(mw.ReportError, match="3 numbers in the order of"):
+        mw.Tally.from_counts(card, [5])

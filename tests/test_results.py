@@ -121,6 +121,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Tally": lambda: reports().tally(),
     "LinearEstimate": lambda: mw.estimate(reports()),
     "LikelihoodEstimate": lambda: mw.estimate(reports(), "likelihood"),
+    "GroupEstimates": lambda: mw.estimate_by(reports(), [HOSTILE, "b", "c"] * 300),
     "Top": lambda: mw.estimate(reports()).top(2),
     "JointTable": lambda: mw.estimate(two()),
     "CramersV": lambda: mw.estimate(two()).association(),

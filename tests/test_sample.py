@@ -236,3 +236,20 @@ def test_what_is_refused(data: pd.DataFrame) -> None:
         sample.calibrate({"a": {"x": 3, "y": 4}, "b": {"x": 3, "y": 5}}, a=["x", "y", "y"], b=["x", "y", "y"])
     with pytest.raises(mw.MaskwellError, match="nobody in the sample"):
         sample.calibrate({"a": {"x": 3, "y": 4}}, a=["x", "x", "x"])
+
+
+def test_decimal_commas_of_a_spreadsheet_are_read() -> None:
+    told, plain = (mw.Sample(weights=w) for w in (["1316,084", "12", "7,25"], [1316.084, 12.0, 7.25]))
+    assert told.weights.tolist() == plain.weights.tolist()
+    for weights in (["1,500", "2"], ["1.234,5", "2"], ["1,5", "many"]):
+        with pytest.raises(mw.DataError, match=r"weights must be numbers; row \d \(from 0\) is none"):
+            mw.Sample(weights=weights)
+
+
+def test_a_domain_of_one_report_says_that_it_shows_no_variance() -> None:
+    reports = mw.Reports.of(mw.designs.warner(truth_prob=0.8), ["yes", "no", "no", None], missing="keep")
+    sample = mw.Sample(weights=[2.0, 1.0, 1.5, 1.0], strata=list("aabb"), clusters=[1, 2, 3, 4])
+    one = mw.estimate_by(reports, list("nnss"), sample=sample)["s"]
+    assert one.standard_errors.tolist() == [0.0, 0.0]
+    assert "standard errors of 0 are no precision" in one.summary()
+    assert json.loads(json.dumps(one.to_dict()))["n"] == 1

@@ -126,7 +126,7 @@ def test_audit_prints_every_figure_and_the_warnings(run: Run) -> None:
         assert warning in text
     for words in ("right guesses 0.75", "information 0.5 bits", "admissible NO", "one false report 1.5"):
         assert words in text
-    assert "docs/threat_model.md" in text
+    assert "Threat model" in text
 
 
 def test_audit_json_is_the_whole_audit(run: Run) -> None:

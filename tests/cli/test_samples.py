@@ -111,7 +111,10 @@ def test_groups_are_domains(run: Run, survey: tuple[pd.DataFrame, mw.Reports]) -
     rows = list(csv.DictReader(io.StringIO(plain)))
     alone = mw.estimate_by(reports, data["region"])
     assert [float(row["estimate"]) for row in rows if row["region"] == "south"] == alone["south"].proportions.tolist()
-    text = run("estimate", "reports.parquet", "-c", "habit", "--by", "region", *DESIGN).text
+    assert {row["reports"] for row in rows if row["region"] == "south"} == {str(alone["south"].n)}
+    text = run("estimate", "reports.parquet", "-c", "habit", "--by", "region", *DESIGN, "--plot", "by.svg").text
+    assert "wrote by.svg" in text
+    assert "south" in Path("by.svg").read_text(encoding="utf-8")
     assert text.count("design effect") == 2
     assert "region: north" in text
 
@@ -140,6 +143,19 @@ def test_tests_take_the_same_options(run: Run, survey: tuple[pd.DataFrame, mw.Re
     less = run(*groups, "--category", "once", "--alternative", "less").json
     difference = mw.compare_groups(reports, data["region"], {"once": 1}, sample=sample)
     assert less["p_value"] == pytest.approx(difference.test(alternative="less").p_value)
+    assert (
+        run(*groups[:-1], "--category", "once")
+        .text.rstrip()
+        .split("\n")[-1]
+        .startswith(("The groups differ (", "No dif"))
+    )
+    turned = run(*groups, "--category", "once", "--between", "south,north", "--alternative", "greater").json
+    assert turned["p_value"] == pytest.approx(less["p_value"])
+    assert_refused(run(*groups, "--category", "once", "--between", "south,west"), "--between 'west' is not a group")
+    assert_refused(run(*groups, "--category", "once", "--between", "south"), "--between takes two groups")
+    assert_refused(run(*groups, "--between", "south,north"), "--between chooses two of the groups")
+    many = ["test", "groups", "reports.parquet", "-c", "habit", "--by", "stratum", "--category", "once"]
+    assert_refused(run(*many), "name the two to compare with --between")
     alone = run("test", "groups", "reports.parquet", "-c", "habit", "--by", "region", "--json").json
     parts = [reports.part((data["region"] == name).to_numpy()) for name in ("north", "south")]
     assert alone["p_value"] == pytest.approx(mw.homogeneity_test(parts).p_value)
@@ -154,6 +170,7 @@ def test_what_is_refused(run: Run, survey: tuple[pd.DataFrame, mw.Reports], tmp_
     assert_refused(run("estimate", file, "-c", "habit", "--weights", "wait"), "no column 'wait'", "nearest is 'weight'")
     assert_refused(run("estimate", file, "--weights", "weight"), "several columns: habit, sex", "--column")
     assert_refused(run("estimate", "alone.parquet", "--weights", "weight"), "--keep", "reports and nothing else")
+    assert_refused(run("estimate", file), "several masked columns: habit, sex", "--column")
     assert_refused(run("estimate", file, "-c", "habit", "--totals"), "--totals need --weights")
     assert_refused(run("estimate", file, "-c", "habit", "--by", "region", "--top", "2"), "--by")
     assert_refused(run("estimate", file, "-c", "habit", *DESIGN, "--fay", "0.3"), "--fay goes with")

@@ -1,5 +1,6 @@
 """``maskwell questionnaire`` and ``maskwell handover``: the library's files, and one line for bad input."""
 
+import csv
 from pathlib import Path
 
 import maskwell as mw
@@ -58,3 +59,24 @@ def test_reports_are_handed_over(run: Run) -> None:
     assert {"masked.sav", "tax.matrix.csv", "tax.scores.csv", "ddi.xml"} <= set(ran.json["contents"])
     text = run("handover", "reports.parquet", "-o", "out", "--format", "csv").text
     assert "report.matrix.csv" in text
+
+
+def test_kept_columns_and_all_masked_ones_are_handed_over(run: Run) -> None:
+    design(truth_prob=0.8)
+    rows = "".join(f"{a},{b},{w},north\n" for a, b, w in [("yes", "no", 1.5), ("no", "no", 2.0)] * 5)
+    Path("typed.csv").write_text(f'tax,drugs,"weight, raked",region\n{rows}', encoding="utf-8")
+    read = ["--design", "tax=design.json", "--design", "drugs=design.json", "--keep", '"weight, raked",region']
+    assert run("reports", "typed.csv", *read, "-o", "reports.parquet").code == 0
+    ran = run("handover", "reports.parquet", "-o", "out", "--format", "csv")
+    assert ran.code == 0, ran.err
+    with Path("out", "masked.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    assert {"tax", "tax_score_1", "drugs", "drugs_score_2", "weight, raked", "region"} <= set(lines[0])
+    assert dict(zip(lines[0], lines[2], strict=True))["weight, raked"] == "2.0"
+    one = run("handover", "reports.parquet", "-o", "one", "--format", "csv", "--column", "tax", "--name", "taxes")
+    assert one.code == 0, one.err
+    assert Path("one", "taxes.matrix.csv").exists()
+    assert not Path("one", "drugs.matrix.csv").exists()
+    assert_refused(run("handover", "reports.parquet", "-o", "two", "--name", "x"), "--name and --question are for one")
+    both = run("handover", "reports.parquet", "-o", "out", "--format", "csv", "--json").json
+    assert set(both["columns"]) == {"tax", "drugs"}

@@ -128,7 +128,7 @@ def test_what_cannot_be_handed_over_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="format must be one of sav"):
         write(tax, tmp_path, title="x", format="xls")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="create it first"):
-        write(tax, tmp_path / "no", title="x")
+        write(tax, tmp_path / "no" / "way", title="x")
     with pytest.raises(DataError, match="the same people, one each; got 400 of 'a', 1 of 'b'"):
         write({"a": tax, "b": tax.design.mask(["yes"], seed=1)}, tmp_path, title="x")
     with pytest.raises(DataError, match="beside must have a row for each of the 400 reports"):
@@ -151,6 +151,15 @@ def test_a_hand_over_shows_itself(tmp_path: Path) -> None:
     assert "masked.csv" in written.summary()
     assert json.loads(json.dumps(written.to_dict()))["n"] == N
     assert "report.matrix.csv" in repr(written)
+
+
+def test_a_folder_is_made_and_files_are_named_as_every_system_takes_them(tmp_path: Path) -> None:
+    tax = REPORTS["tax"]
+    written = write({"Q1: tax?": tax}, tmp_path / "new", title="x", format="csv")
+    assert {"Q1_ tax_.matrix.csv", "Q1_ tax_.codebook.md"} <= {path.name for path in (tmp_path / "new").iterdir()}
+    assert written.files["Q1_ tax_.design.json"].startswith("Q1: tax?")
+    with pytest.raises(DataError, match="files of two variables would be called 'a_b'"):
+        write({"a:b": tax, "a?b": tax}, tmp_path, title="x", format="csv")
 
 
 def test_the_guide_shows_the_same_estimates_in_r_and_here() -> None:

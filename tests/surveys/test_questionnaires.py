@@ -279,9 +279,28 @@ def test_a_die_takes_the_best_it_can() -> None:
     promised = D.forced_response(yes_prob=0.15, no_prob=0.05)
     done = realisable(promised, "die")
     (dice,) = ask(done, "Did you?", name="q", device="die").devices
-    # Two dice: 2 to 4 force a yes, 6 times out of 36; 11 and 12 a no, 3 times, as 2 times cannot be had at that end.
-    assert [part.faces for part in dice.parts] == [(2, 3, 4), (11, 12), (5, 6, 7, 8, 9, 10)]
+    # Two dice: a 7 forces a yes, 6 times out of 36; a 3 forces a no, twice.
+    assert [part.faces for part in dice.parts] == [(7,), (3,), (2, 4, 5, 6, 8, 9, 10, 11, 12)]
     assert done.exact_parity() <= promised.exact_parity()
+
+
+def test_two_dice_force_more_than_two_answers() -> None:
+    planned = mw.plan(["a", "b", "c", "d"], mw.RhoPrivacy(Fraction(1, 10), Fraction(1, 2)))
+    question = ask(planned, "?", name="q", device="die")
+    (dice,) = question.devices
+    assert [part.faces for part in dice.parts] == [(4,), (10,), (2, 3), (11, 12), (5, 6, 7, 8, 9)]
+    assert [part.count for part in dice.parts] == [3, 3, 3, 3, 24]
+    assert (question.design.name, question.design.exact_parity()) == ("forced_response", 9)
+    assert question.design.demand == planned.demand
+    assert "the sum of two dice" in question.summary()
+
+
+def test_a_demand_is_named_only_where_it_is_kept() -> None:
+    """1/10 and 1/2 as floats allow a parity just below 9, which no device has."""
+    planned = mw.plan(["a", "b", "c", "d"], mw.RhoPrivacy(0.1, 0.5))
+    assert ask(planned, "?", name="q", device="spinner").design.demand is None
+    kept = mw.plan(3, mw.LDP(1.5))
+    assert realisable(kept, "spinner").demand == kept.demand
 
 
 def test_a_float_is_taken_for_the_simple_fraction_that_it_means() -> None:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +34,7 @@ from maskwell.designs.storage import read_design, to_document
 from maskwell.errors import DataError, DesignError, EstimationError, ReportError
 from maskwell.exact import log_above
 from maskwell.frames import Backend, data_frame
+from maskwell.input_files import read_whole
 from maskwell.limits import MOST_NAME_CHARACTERS
 from maskwell.plain_text import visible
 from maskwell.reports.reports import Reports
@@ -41,6 +44,7 @@ from maskwell.sampling.entropy import Source
 from maskwell.sampling.samplers import Packed, Sampler, draw
 from maskwell.tables.labels import Label, as_labels, report_text, shown, text_of
 from maskwell.tables.matching import Missing, read_column
+from maskwell.whole_files import complete_file
 
 __all__ = ["Design", "Matrix", "Method", "Scores", "Vector", "require_design"]
 
@@ -376,6 +380,29 @@ class Design(Result, ABC):
     def from_json(text: str | bytes) -> Design:
         """Read a design back; anything but the same design is an error."""
         return read_design(text)
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Design:
+        """The design of a file, as ``write`` and ``maskwell plan -o`` make it."""
+        name = Path(path).name
+        try:
+            return read_design(read_whole(path, DesignError))
+        except OSError as error:
+            raise DesignError(f"{name!r} cannot be read: {error.strerror or error}.", parameter="path") from None
+        except UnicodeDecodeError:
+            raise DesignError(f"{name!r} is no design: it is not text.", parameter="path") from None
+        except DesignError as error:
+            raise DesignError(f"{name!r}: {error}", parameter="path") from None
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Store the design as a .json file, whole or not at all; ``Design.read`` and the command line take it."""
+        try:
+            with complete_file(path) as file:
+                file.write(self.to_json().encode())
+        except OSError as error:
+            raise DesignError(
+                f"{Path(path).name!r} could not be written: {error.strerror or error}.", parameter="path"
+            ) from None
 
     def answering(self, demand: Demand) -> Self:
         """The same design, said to answer this demand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,9 @@ from maskwell.words.codebook import codebook
 
 Format = Literal["sav", "dta", "csv", "parquet"]
 _LABELLED = ("sav", "dta")
-_NOT_IN_FILES = frozenset('/\\:*?"<>|\0')
+_LEADS_ELSEWHERE = frozenset("/\\\0")
+_NOT_IN_FILE_NAMES = re.compile(r'[:*?"<>|\x01-\x1f]')
+"""What Windows does not take in the name of a file, as a question's name may have it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,14 +79,14 @@ def write(
     people. ``beside`` is a table of further columns, such as weights and strata. In the file every variable has the
     score of each answer beside it, NAME_score_1 and so on: the mean of a score, weighted or not, estimates the share of
     the answer, and its standard error is that of the mean. In SPSS and Stata files report number i has the code i and
-    its label; it is line i of NAME.matrix.csv.
+    its label; it is line i of NAME.matrix.csv. The folder is made if it is not there.
     """
     named = _named(reports)
     if format not in get_args(Format):
         raise DataError(f"format must be one of {', '.join(get_args(Format))}; got {format!r}.", parameter="format")
     target = Path(folder)
-    if not target.is_dir():
-        raise DataError(f"there is no folder {str(target)!r} to write into; create it first.", parameter="folder")
+    if not target.parent.is_dir():
+        raise DataError(f"there is no folder {str(target.parent)!r} to write into; create it first.", "folder")
     n = _length(named)
     columns, variables = _beside(beside, n, named), dict[str, Variable]()
     for name, batch in named.items():
@@ -108,6 +111,7 @@ def write(
     )
     about = {file_name: "the masked data, with scores", **about, "ddi.xml": "a DDI-Codebook 2.6 description"}
     data = _table(columns, variables, title)
+    target.mkdir(exist_ok=True)
     with complete_files([target / name for name in (*contents, file_name)]) as files:
         for file, text in zip(files, contents.values(), strict=False):
             file.write(text.encode())
@@ -123,7 +127,7 @@ def _named(reports: Any) -> dict[str, Reports]:
     if not named:
         raise DataError("reports must name one masked variable at least.", parameter="reports")
     for name in named:
-        if not isinstance(name, str) or not name or set(name) & _NOT_IN_FILES or name.startswith("."):
+        if not isinstance(name, str) or not name or set(name) & _LEADS_ELSEWHERE or name.startswith("."):
             raise DataError(
                 f"the variable {name!r} cannot be the beginning of a file's name; call it by letters, digits and _.",
                 parameter="reports",
@@ -211,12 +215,14 @@ def _texts(named: Mapping[str, Reports]) -> tuple[dict[str, str], dict[str, str]
         contents[name], about[name] = text, what
 
     for name, batch in named.items():
-        design = batch.design
-        hold(f"{name}.matrix.csv", matrix_csv(design), f"{name}: the chance of each report given each true answer")
+        design, stem = batch.design, _NOT_IN_FILE_NAMES.sub("_", name)
+        if f"{stem}.matrix.csv" in contents:
+            raise DataError(f"the files of two variables would be called {stem!r}; rename one.", parameter="reports")
+        hold(f"{stem}.matrix.csv", matrix_csv(design), f"{name}: the chance of each report given each true answer")
         if design.estimable:
-            hold(f"{name}.scores.csv", scores_csv(design), f"{name}: the scores of each report")
-        hold(f"{name}.design.json", design.to_json(), f"{name}: the design, exactly")
-        hold(f"{name}.codebook.md", codebook(design, name).to_markdown(), f"{name}: how to read and estimate")
+            hold(f"{stem}.scores.csv", scores_csv(design), f"{name}: the scores of each report")
+        hold(f"{stem}.design.json", design.to_json(), f"{name}: the design, exactly")
+        hold(f"{stem}.codebook.md", codebook(design, name).to_markdown(), f"{name}: how to read and estimate")
     return contents, about
 
 

@@ -136,7 +136,8 @@ def score_vector(labels: Sequence[Any], scores: ContrastScores, called: str) -> 
         vector = np.zeros(0)
     if vector.shape != (len(labels),) or not np.isfinite(vector).all():
         raise EstimationError(
-            f"scores must be {len(labels)} finite numbers, one for each {called}, or a mapping from label to score.",
+            f"scores must be {len(labels)} finite numbers, one for each {called}, or a mapping from label to score, "
+            "{label: 1} for each label that counts.",
             parameter="scores",
         )
     return vector

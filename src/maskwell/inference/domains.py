@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from maskwell.advice import Advice, Setting
-from maskwell.designs.base import Matrix
+from maskwell.designs.base import Design, Matrix
 from maskwell.errors import DataError, EstimationError
+from maskwell.frames import Backend, data_frame
 from maskwell.inference.estimates import Estimate, report_total
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
@@ -18,8 +20,12 @@ from maskwell.inference.sample.methods import sampled_groups
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.totals import Totals, sampled_totals
 from maskwell.inference.simplex import project
+from maskwell.plain_json import jsonable
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
+from maskwell.results.numbers import limit
+from maskwell.results.result import Result
+from maskwell.tables.labels import text_of
 from maskwell.tables.matching import Missing
 
 _ROUND_OFF = 1e-9
@@ -74,9 +80,10 @@ def estimate_by(
     patterns: bool | None = None,
     missing: Missing = "refuse",
     sample: Sample | None = None,
-) -> dict[Any, Estimate]:
+) -> GroupEstimates:
     """An estimate for each group, in rising order of their labels; ``groups`` holds one label per report.
 
+    The result is a dictionary that shows itself: a summary, a data frame with the figures of all groups, and a picture.
     With ``sample`` each group is a domain of it: strata and clusters without anyone of the group count too.
     A missing label is an error unless ``missing="keep"``, which makes a group of those reports, under ``None``, last.
 
@@ -91,7 +98,7 @@ def estimate_by(
     if sample is not None:
         if weights is not None:
             raise DataError("weights belong to the sample; give them to mw.Sample.", parameter="weights")
-        return dict(sampled_groups(reports, labels, codes, sample, method))
+        return GroupEstimates(sampled_groups(reports, labels, codes, sample, method))
     weighted = None if weights is None else np.asarray(weights)
     keep = True if method in ("likelihood", "one-step") else patterns
     absent = np.zeros(len(reports), bool) if reports.missing is None else reports.missing
@@ -101,7 +108,7 @@ def estimate_by(
             f"{len(empty)} of {len(labels)} groups have no reports but missing ones, first in row "
             f"{int(np.argmax(np.isin(codes, empty)))}; leave these rows out."
         )
-    found = {}
+    found = GroupEstimates()
     for code, label in enumerate(labels):
         chosen = codes == code
         part = replace(
@@ -109,3 +116,72 @@ def estimate_by(
         )
         found[label] = estimate(part.tally(None if weighted is None else weighted[chosen], keep), method)
     return found
+
+
+class GroupEstimates(dict[Any, Estimate], Result):
+    """An estimate for each group, by the label of the group; ``None`` is the group of those whose label is missing.
+
+    >>> import maskwell as mw
+    >>> reports = mw.designs.direct(["yes", "no"]).mask(["yes"] * 30 + ["no"] * 70)
+    >>> found = mw.estimate_by(reports, ["north"] * 40 + ["south"] * 60)
+    >>> found["north"].n, found.to_frame(backend="pyarrow").column_names
+    (40, ['group', 'reports', 'category', 'estimate', 'standard_error', 'lower', 'upper'])
+    """
+
+    @property
+    def design(self) -> Design:
+        """The design of the reports of all groups."""
+        return next(iter(self.values())).design
+
+    @property
+    def n(self) -> int:
+        """The number of reports of all groups."""
+        return sum(found.n for found in self.values())
+
+    def columns(self, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> dict[str, Any]:
+        """The figures of all groups, a line for each category of each; the options are those of ``interval``."""
+        columns: dict[str, list[Any]] = {"group": [], "reports": []}
+        for label, found in self.items():
+            lower, upper = found.interval(level, method, simultaneous).T.tolist()
+            figures = {"estimate": found.proportions.tolist(), "standard_error": found.standard_errors.tolist()}
+            columns["group"] += [label] * len(lower)
+            columns["reports"] += [found.n] * len(lower)
+            for name, values in {**found.category_columns(), **figures, "lower": lower, "upper": upper}.items():
+                columns.setdefault(name, []).extend(values)
+        return columns
+
+    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
+        """A data frame: group, its number of reports, category, estimate, standard error, and limits of an interval."""
+        return data_frame(self.columns(level), backend)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything as plain values: what ``Estimate.to_dict`` has, for each group."""
+        return {"groups": [{"group": jsonable(label), **found.to_dict(level)} for label, found in self.items()]}
+
+    def _title(self) -> str:
+        return f"estimates of {len(self)} groups from {self.n:,.0f} reports"
+
+    def _figures(self) -> dict[str, Any]:
+        first = next(iter(self.values()))
+        figures = {
+            "design": f"{self.design.title}, {self.design.k} categories, fingerprint {self.design.fingerprint[:12]}",
+            "privacy": f"ε = {limit(self.design.epsilon)}",
+        }
+        if math.isfinite(first.degrees_of_freedom):
+            figures["sample"] = f"{first.degrees_of_freedom:g} degrees of freedom"
+        return figures
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns = self.columns()
+        lower, upper = columns.pop("lower"), columns.pop("upper")
+        names = {"standard_error": "std.error"}
+        shown = {names.get(name, name): values for name, values in columns.items()}
+        shown["group"] = ["missing" if label is None else text_of(label) for label in shown["group"]]
+        return {**shown, "95 % from": lower, "to": upper}
+
+    def _remarks(self) -> list[str]:
+        simulated = any(found.tally.simulated for found in self.values())
+        return [
+            "compare_groups says whether two groups differ, homogeneity_test whether any do",
+            *(["drawn from a seed: for simulation only, such reports protect nobody"] if simulated else []),
+        ]

@@ -12,6 +12,7 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.joint import linear_estimate
+from maskwell.inference.regression.arms import Arms
 from maskwell.inference.sample.methods import LIKELIHOODS, sampled_estimate
 from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
@@ -75,6 +76,11 @@ def _weighted(reports: Any, weights: Any, sample: Sample | None, patterns: bool 
 def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
     """The tally of what was given, if it holds reports."""
     counted = tally.tally(patterns=patterns) if isinstance(tally, Reports) else tally
+    if isinstance(counted, Arms):
+        raise EstimationError(
+            "estimate needs reports of one design, and arms have several: estimate each arm, or take "
+            "mw.compliance(list(reports.values()), {}), which fits one population to all of them."
+        )
     if not isinstance(counted, Tally):
         raise EstimationError(
             f"estimate needs a Tally or Reports; got {type(tally).__name__}. Masked values come from design.mask."

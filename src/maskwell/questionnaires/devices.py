@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Literal
 
 from maskwell.results.numbers import FLOAT_ERROR
@@ -77,19 +77,49 @@ def device(kind: Kind, chances: Chances) -> Device | None:
 
 
 def _dice(chances: Chances) -> Device | None:
-    """One die, or the sum of two; the last outcome gets the numbers in the middle."""
+    """One die, or the sum of two; the last outcome gets the numbers that are left."""
     counts = [chance * len(_FACES) for chance in chances.values()]
     if all(count.denominator == 1 for count in counts):
         ends = accumulate((int(count) for count in counts), initial=0)
         faces = [tuple(_FACES[low:high]) for low, high in pairwise(ends)]
         return _of_faces(chances, faces, 1)
     *forced, _ = chances.values()
+    outer = _outer_sums(forced)
+    if outer is not None:
+        return _of_faces(chances, [*outer, _rest(outer)], 2)
+    sums = _any_sums([chance * 36 for chance in forced], tuple(_SUMS))
+    return None if sums is None else _of_faces(chances, sums, 2)
+
+
+def _outer_sums(forced: Sequence[Fraction]) -> list[tuple[int, ...]] | None:
+    """The lowest sums for the first outcome and the highest for the second, as people remember best."""
     low = _run(forced[0], list(_SUMS))
     high = _run(forced[1], list(reversed(_SUMS))) if len(forced) == 2 else ()
     if low is None or high is None or len(forced) > 2:
         return None
-    middle = tuple(total for total in _SUMS if total not in (*low, *high))
-    return _of_faces(chances, [low, *([high] if len(forced) == 2 else []), middle], 2)
+    return [low, *([high] if len(forced) == 2 else [])]
+
+
+def _rest(taken: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(total for total in _SUMS if not any(total in own for own in taken))
+
+
+def _any_sums(counts: Sequence[Fraction], free: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+    """Sums for each outcome that come up as often as it must, as few as possible each, and what is left for the last.
+
+    >>> _any_sums([Fraction(3)] * 4, tuple(_SUMS))
+    [(4,), (10,), (2, 3), (11, 12), (5, 6, 7, 8, 9)]
+    """
+    if not counts:
+        return [free] if free else None
+    for size in range(1, len(free) + 1):
+        for own in combinations(free, size):
+            if sum(_SUMS[total] for total in own) != counts[0]:
+                continue
+            others = _any_sums(counts[1:], tuple(total for total in free if total not in own))
+            if others is not None:
+                return [own, *others]
+    return None
 
 
 def _run(chance: Fraction, sums: Sequence[int]) -> tuple[int, ...] | None:

@@ -13,7 +13,6 @@ from typing import Literal
 
 from maskwell.designs.base import Design
 from maskwell.designs.named.binary import crosswise, forced_response, kuk, unrelated_question, warner
-from maskwell.designs.named.matrices import from_matrix
 from maskwell.errors import DesignError
 from maskwell.questionnaires.devices import Chances, Kind
 from maskwell.results.numbers import FLOAT_ERROR
@@ -99,9 +98,7 @@ def _forced(design: Design, rows: Rows) -> Procedure | None:
         chances = [given[0].get(f"say {j}", Fraction(0)) for j in range(design.k)]
         if design.k == 2:
             return forced_response(design.categories, yes_prob=chances[0], no_prob=chances[1])
-        free = given[0][TRUTH]
-        table = [[chance + free * (i == j) for j in range(design.k)] for i, chance in enumerate(chances)]
-        return from_matrix(table, design.categories)
+        return forced_response(design.categories, forced=chances)
 
     return Procedure("forced", packs(orders), ("cards", "die", "spinner"), build, coarser)
 

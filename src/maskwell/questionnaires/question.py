@@ -57,6 +57,7 @@ class Question(Result):
         return {
             "devices": ", ".join(_told(one) for one in self.devices) or "none",
             "languages": ", ".join(self.languages),
+            "demand": "none stated" if self.design.demand is None else self.design.demand.describe(),
             "ε": limit(self.design.epsilon),
             "added variance": self.design.added_variance,
             "fingerprint": self.design.fingerprint[:12],
@@ -81,6 +82,8 @@ class Question(Result):
 
 
 def _told(one: Device) -> str:
+    if one.dice == 2:
+        return "the sum of two dice"
     names = {"cards": "cards", "spinner": "equal parts of a spinner", "die": "faces"}
     return f"{one.base} {names[one.kind]}"
 
@@ -119,7 +122,7 @@ def ask(
         )
     steps = procedure(design)
     devices = _devices(design, steps, device)
-    carried_out = steps.build(tuple(one.chances for one in devices))
+    carried_out = _as_promised(steps.build(tuple(one.chances for one in devices)), design)
     wording = _by_language(text, "text")
     for given, parameter in ((labels, "labels"), (texts, "texts")):
         if unasked := [language for language in given or {} if language not in wording]:
@@ -162,7 +165,13 @@ def realisable(design: Design, device: str | None = None) -> Design:
             "anything; take another device, or a design with less privacy.",
             parameter="device",
         )
-    return best
+    return _as_promised(best, design)
+
+
+def _as_promised(done: Design, planned: Design) -> Design:
+    """The design that is carried out, with the demand of the one that was planned where it keeps it."""
+    demand = planned.demand
+    return done if demand is None or not demand.holds_for(done) else done.answering(demand)
 
 
 def _kind(steps: Procedure, asked: str | None) -> Kind | None:

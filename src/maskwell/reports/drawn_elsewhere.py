@@ -8,7 +8,7 @@ it, or the labels with a separator between them. Errors name rows and counts, ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ class Found:
     packed: Packed
     absent: Flags
     wrong: Flags
+    respelled: int = 0
+    """How many wrong cells would be reports but for capitals and blanks."""
 
 
 def reports_sets(design: Design) -> bool:
@@ -119,7 +121,7 @@ class ReportReader:
                 none if flags is None else flags.to_numpy(zero_copy_only=False)
                 for flags in (matched.absent, matched.unknown)
             )
-            found = Found(self.design.codec.pack_rows(codes), absent, wrong)
+            found = Found(self.design.codec.pack_rows(codes), absent, wrong, self._respelled(array, wrong))
         return self._with_impossible(found)
 
     def _with_impossible(self, found: Found) -> Found:
@@ -135,7 +137,22 @@ class ReportReader:
             else:
                 codes = np.unique(packed[there])
                 wrong[there] = np.isin(packed[there], [c for c in codes if codec.first_impossible(np.array([c])) >= 0])
-        return Found(packed, found.absent, wrong)
+        return replace(found, packed=packed, wrong=wrong)
+
+    def _respelled(self, array: Any, wrong: Flags) -> int:
+        import pyarrow as pa
+
+        if not wrong.any() or not all(isinstance(label, str) for label in self._labels):
+            return 0
+        cells = array.filter(pa.array(wrong))
+        cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+        plain = {" ".join(label.split()).casefold() for label in self._labels}
+        return sum(" ".join(str(cell).split()).casefold() in plain for cell in cells.to_pylist())
+
+    def hint(self, found: Found) -> str:
+        """Why cells are wrong, if it can be told without showing any."""
+        few = found.respelled
+        return f" {few:,} of these would be reports but for capitals and blanks." if few else ""
 
     def _read_sets(self, array: Any, what: str) -> Found:
         import pyarrow as pa
@@ -237,7 +254,8 @@ def refuse_wrong(found: Found, reader: ReportReader, what: str) -> None:
     if found.wrong.any():
         raise ReportError(
             f"{what} hold something that {reader.design.title} cannot produce in {int(found.wrong.sum()):,} of "
-            f"{len(found.wrong):,} rows, first in row {int(np.argmax(found.wrong)):,}; {reader.allowed()}.",
+            f"{len(found.wrong):,} rows, first in row {int(np.argmax(found.wrong)):,}; {reader.allowed()}."
+            f"{reader.hint(found)}",
             parameter="values",
         )
 

@@ -71,11 +71,22 @@ def read_kept_columns(
     return KeptColumns(joined, batches)
 
 
+def holds_kept_columns(path: str | PathLike[str]) -> bool:
+    """Whether a file of reports is one of masked columns beside others, rather than of reports and nothing else."""
+    with one_line_errors(Path(path).name):
+        return _table_file(path) is not None
+
+
+def _table_file(path: str | PathLike[str]) -> Container | None:
+    found = open_container(path) if Path(path).suffix.lower() in TABLE_SUFFIXES else None
+    return None if found is None or found.metadata.get("maskwell") != TABLE_FORMAT else found
+
+
 def _opened(path: str | PathLike[str], name: str) -> Container:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
-    found = open_container(path) if Path(path).suffix.lower() in TABLE_SUFFIXES else None
-    if found is None or found.metadata.get("maskwell") != TABLE_FORMAT:
+    found = _table_file(path)
+    if found is None:
         raise ReportError(
             f"{name!r} holds reports and nothing else; columns that are to stay beside them are written when they are "
             "masked: maskwell mask … --design COLUMN=FILE --keep COLUMN,COLUMN -o reports.parquet."

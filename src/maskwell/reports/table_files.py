@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.storage import from_document, to_document
 from maskwell.errors import ReportError
 from maskwell.plain_text import among
@@ -109,7 +110,10 @@ def read_table_column(
     """No reports of a column but what is said of it, and its checked reports; ``rows`` says how many at a time."""
     said = masked_columns(found.metadata, found.name, kind)
     if column is None and len(said) > 1:
-        raise ReportError(f"{found.name!r} holds several masked columns: {', '.join(said)}; name one with column.")
+        listed = ", ".join(said)
+        raise ReportError(
+            Advice(f"{found.name!r} holds several masked columns: {listed}; name one with ", Setting("column"), ".")
+        )
     name = next(iter(said)) if column is None else column
     if name not in said:
         raise ReportError(f"{found.name!r} has no masked column {name!r}; {among(name, list(said), quoted=True)}.")

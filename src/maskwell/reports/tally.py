@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from os import PathLike
@@ -23,7 +23,7 @@ from maskwell.reports.randomness import is_simulated, joined_randomness
 from maskwell.reports.tally_storage import SUFFIX, read_tally, tally_text
 from maskwell.results.result import Result
 from maskwell.sampling.samplers import Packed
-from maskwell.tables.labels import text_of
+from maskwell.tables.labels import shown, text_of
 from maskwell.whole_files import complete_file
 
 if TYPE_CHECKING:
@@ -84,12 +84,17 @@ class Tally(Result):
 
     @staticmethod
     def from_counts(design: Design, counts: Any) -> Tally:
-        """A tally from one count per row of ``design.matrix()``, in the order of ``design.report_labels()``."""
-        per_row = np.asarray(counts)
+        """A tally from one count per report, by its label or in the order of ``design.report_labels()``.
+
+        >>> from maskwell.designs import warner
+        >>> Tally.from_counts(warner(truth_prob=0.8), {"no": 70, "yes": 30}).n
+        100
+        """
+        per_row = np.asarray(_by_label(design, counts) if isinstance(counts, Mapping) else counts)
         if per_row.shape != (design.report_count(),):
             raise ReportError(
-                f"counts must hold one count per row of the matrix: expected {design.report_count()}, got shape "
-                f"{per_row.shape}.",
+                f"counts must hold one count per report: {design.report_count()} numbers in the order of "
+                f"design.report_labels(), or a mapping from label to count; got shape {per_row.shape}.",
                 parameter="counts",
             )
         if per_row.dtype.kind not in "iuf" or not np.isfinite(per_row).all() or (per_row < 0).any():
@@ -306,6 +311,18 @@ class Tally(Result):
             "categories": jsonable(self.design.categories),
             "inclusions": None if self.design.variables else jsonable(self.inclusions),
         }
+
+
+def _by_label(design: Design, counts: Mapping[Any, Any]) -> list[Any]:
+    """Counts in the order of the reports; a report that is not named did not come."""
+    labels = design.report_labels()
+    if unknown := [label for label in counts if label not in labels]:
+        raise ReportError(
+            f"counts name {unknown[0]!r}, which is no report of {design.title}; its reports are "
+            f"{shown(tuple(labels))}.",
+            parameter="counts",
+        )
+    return [counts.get(label, 0) for label in labels]
 
 
 def _exact_count(design: Design, packed: Packed, counts: NDArray[Any]) -> NDArray[Any]:

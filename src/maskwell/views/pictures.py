@@ -14,6 +14,7 @@ from maskwell.errors import MaskwellError
 from maskwell.inference import Estimate, Top
 from maskwell.inference.compliance.bounds import ComplianceBounds
 from maskwell.inference.compliance.result import Compliance
+from maskwell.inference.domains import GroupEstimates
 from maskwell.inference.items.correlations import Correlations
 from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
@@ -37,6 +38,7 @@ from maskwell.views.charts.breach_regions import breach_chart
 from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
 from maskwell.views.charts.gain_leakage import gain_chart
+from maskwell.views.charts.group_estimates import group_chart
 from maskwell.views.charts.intervals import count_chart, interval_chart
 from maskwell.views.charts.joint import has_joint_chart, joint_chart
 from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
@@ -82,6 +84,12 @@ def _(result: Estimate, **options: Any) -> Any:
     if has_joint_chart(result) and options.keys() <= {"level"}:
         return joint_chart(result, **options)
     return chart(result, **options)
+
+
+@picture.register
+def _(result: GroupEstimates, **options: Any) -> Any:
+    """A panel for each category, with a line for each group."""
+    return group_chart(result, **options)
 
 
 @picture.register

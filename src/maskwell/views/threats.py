@@ -13,7 +13,7 @@ from maskwell.auditing import Audit
 from maskwell.planning import repeat
 from maskwell.results.numbers import figure, limit
 
-GUIDE = "docs/threat_model.md"
+GUIDE = "the page Threat model of the documentation"
 
 
 @dataclass(frozen=True)

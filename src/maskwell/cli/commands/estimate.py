@@ -143,13 +143,13 @@ def estimate(
             raise CommandError("- brings reports alone; groups and samples need a file with the columns beside them.")
         if totals and not sample.given:
             raise CommandError("--totals need --weights: a column that says how many people each one stands for.")
-        if by is not None and (totals or plot is not None or top is not None):
-            raise CommandError("--by gives an estimate for each group; leave --totals, --plot and --top out.")
+        if by is not None and (totals or top is not None):
+            raise CommandError("--by gives an estimate for each group; leave --totals and --top out.")
         kept = read_sampled(reports, column, sample, by)
         files = together(kept, joint)
         survey = sample.sample(kept.table, seed) if sample.given else None
         if by is not None:
-            show_groups(estimate_by(files, kept.table[by], method=method.value, sample=survey), by, shown)
+            show_groups(estimate_by(files, kept.table[by], method=method.value, sample=survey), by, shown, plot)
             return
         if totals:
             found = estimate_totals(files, method.value, survey)

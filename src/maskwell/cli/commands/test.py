@@ -8,6 +8,7 @@ import typer
 
 from maskwell.cli.pipelines.tests import Asked, run_test
 from maskwell.cli.shared.common_options import ByOption
+from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
 from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, taking_a_sample
@@ -79,6 +80,15 @@ def hypothesis(
         str | None,
         typer.Option("--category", help="The category whose share is tested, or compared between two groups."),
     ] = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            "--between",
+            help="The two groups that are compared, separated by a comma, where --by has more; the first less the "
+            "second.",
+            metavar="ONE,OTHER",
+        ),
+    ] = None,
     value: Annotated[
         float | None, typer.Option("--value", help="The share that a proportion is compared with.", min=0, max=1)
     ] = None,
@@ -111,6 +121,7 @@ def hypothesis(
       maskwell test fit reports.parquet
       maskwell test groups north.parquet south.parquet
       maskwell test groups reports.parquet --by region --weights weight --strata stratum --clusters psu
+      maskwell test groups reports.parquet --by region --between north,south --category yes
       maskwell test proportion reports.parquet --category yes --value 0.1 --alternative greater
     """
     from maskwell.reports import is_simulated
@@ -121,7 +132,8 @@ def hypothesis(
     if not least <= len(reports) <= most:
         raise CommandError(f"test {question.value} takes {_WANTED[question]}; got {len(reports)}.")
     _refuse_contradictions(question, reports, by, category, value, alternative, sample)
-    asked = Asked(method.value if method else None, permutations, by, category, value, alternative.value, seed)
+    pair = _pair(between, by, category)
+    asked = Asked(method.value if method else None, permutations, by, pair, category, value, alternative.value, seed)
     with progress("testing"):
         result, drawn = run_test(question.value, reports, column, asked, sample)
     if json:
@@ -129,7 +141,7 @@ def hypothesis(
         emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
         return
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
-    typer.echo(_verdict(question, result.p_value, category))
+    typer.echo(_verdict(question, result.p_value, category is not None and alternative is not Alternative.two_sided))
     if any(is_simulated(way) for way in drawn):
         typer.echo("Some reports were drawn from a seed: this is a simulation, not a survey.")
 
@@ -160,15 +172,27 @@ def _refuse_contradictions(
         raise CommandError("a sample is described by columns beside the reports of one file; give one file.")
 
 
-def _verdict(question: Question, p_value: float, category: str | None) -> str:
+def _pair(between: str | None, by: str | None, category: str | None) -> tuple[str, str] | None:
+    """The two groups that are compared."""
+    if between is None:
+        return None
+    if by is None or category is None:
+        raise CommandError("--between chooses two of the groups of --by, whose shares of a --category are compared.")
+    names = names_from(between)
+    if len(names) != 2:
+        raise CommandError(f"--between takes two groups, separated by a comma; got {between!r}.")
+    return names[0], names[1]
+
+
+def _verdict(question: Question, p_value: float, directed: bool) -> str:
     surprising = p_value < 0.05
     verdict = {
         Question.independence: ("The variables are associated", "No association shows"),
         Question.fit: ("The reports do not fit the design (was it followed?)", "The reports fit the design"),
         Question.groups: (
-            ("The groups differ", "No difference between the groups shows")
-            if category is None
-            else ("The groups differ in this direction", "No difference of the groups in this direction shows")
+            ("The groups differ in this direction", "No difference of the groups in this direction shows")
+            if directed
+            else ("The groups differ", "No difference between the groups shows")
         ),
         Question.proportion: ("The share differs from that value", "The share may be that value"),
     }[question][0 if surprising else 1]

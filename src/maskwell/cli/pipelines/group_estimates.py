@@ -15,6 +15,7 @@ from maskwell.plain_text import visible
 
 if TYPE_CHECKING:
     from maskwell.inference import Estimate, Totals
+    from maskwell.inference.domains import GroupEstimates
 
 SIMULATED = "Some reports were drawn from a seed: this is a simulation, not a survey."
 
@@ -43,26 +44,29 @@ class Shown:
         return True
 
 
-def show_groups(groups: "dict[Any, Estimate]", by: str, shown: Shown) -> None:
+def show_groups(groups: "GroupEstimates", by: str, shown: Shown, plot: Path | None) -> None:
     """An estimate for each group, one after the other."""
     from maskwell.inference.documents import estimate_document
     from maskwell.inference.summary import summary_lines
 
-    columns: dict[str, list[Any]] = {by: []}
-    documents = []
-    for label, found in groups.items():
-        kind = shown.interval or found.default_interval
-        limits = found.interval(shown.level, kind, shown.simultaneous)
-        own = estimate_columns(found, limits)
-        columns[by] += [label] * len(limits)
-        for name, values in own.items():
-            columns.setdefault(name, []).extend(values)
-        asked = {"level": shown.level, "interval": kind, "simultaneous": shown.simultaneous}
-        documents.append({"group": label, **estimate_document(found, limits, {found.tally.randomness}, asked)})
+    if plot is not None:
+        from maskwell.views.charts.group_estimates import group_chart
+        from maskwell.views.saving import save_chart
+
+        look: Any = {"method": shown.interval, "simultaneous": shown.simultaneous}
+        save_chart(group_chart(groups, shown.level, **look, title=f"Estimated proportions by {visible(by)}"), plot)
+    found_columns = groups.columns(shown.level, shown.interval, shown.simultaneous)
+    columns = {by: found_columns.pop("group"), **found_columns}
     simulated = any(found.tally.simulated for found in groups.values())
     shown.save_csv(columns)
     if shown.json:
-        emit_json({"by": by, "groups": documents, "output": named(shown.table)})
+        documents = []
+        for label, found in groups.items():
+            kind = shown.interval or found.default_interval
+            limits = found.interval(shown.level, kind, shown.simultaneous)
+            asked = {"level": shown.level, "interval": kind, "simultaneous": shown.simultaneous}
+            documents.append({"group": label, **estimate_document(found, limits, {found.tally.randomness}, asked)})
+        emit_json({"by": by, "groups": documents, "output": named(shown.table, plot)})
     elif shown.prints_csv(columns):
         if simulated:
             typer.echo(SIMULATED, err=True)
@@ -72,7 +76,7 @@ def show_groups(groups: "dict[Any, Estimate]", by: str, shown: Shown) -> None:
             typer.echo(
                 said_lines(summary_lines(found, shown.level, shown.interval, shown.simultaneous), shown.options) + "\n"
             )
-        say_written(named(shown.table))
+        say_written(named(shown.table, plot))
 
 
 def show_totals(totals: "Totals", drawn: str, simulated: bool, shown: Shown, plot: Path | None) -> None:

@@ -51,7 +51,8 @@ class ReportColumn:
         if found.wrong.any():
             raise ReportError(
                 f"column {self.name!r} holds something that {self.design.title} cannot produce, "
-                f"{self._where(found.wrong)}; {self._reader.allowed()}. Recode it, or call it missing with --na."
+                f"{self._where(found.wrong)}; {self._reader.allowed()}."
+                f"{self._reader.hint(found)} Mend these cells in the file, or call a text missing with --na."
             )
         if found.absent.any() and not self.keep_missing:
             raise DataError(

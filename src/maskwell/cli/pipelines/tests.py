@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from maskwell.cli.shared.joint_files import joint_reports
 from maskwell.cli.shared.output import CommandError
 from maskwell.cli.shared.sample_options import SampleOptions, read_sampled, together
+from maskwell.plain_text import among
 
 if TYPE_CHECKING:
     from maskwell.inference import HypothesisTest
@@ -21,6 +22,7 @@ class Asked:
     method: str | None
     permutations: int | None
     by: str | None
+    between: tuple[str, str] | None
     category: str | None
     value: float | None
     alternative: str
@@ -67,7 +69,9 @@ def _in_sample(question: str, reports: "Reports", groups: Any, sample: Any, aske
     if question == "independence":
         return independence_test(reports, asked.method, asked.permutations, asked.seed, sample=sample)
     if asked.category is not None:
-        found = compare_groups(reports, groups, {_label(reports, asked.category): 1.0}, sample=sample)
+        share = {_label(reports, asked.category): 1.0}
+        pair = None if asked.between is None else _groups(groups, asked.between)
+        found = compare_groups(reports, groups, share, between=pair, sample=sample)
         alternative: Any = asked.alternative
         return found.test(alternative=alternative)
     if sample is not None:
@@ -96,3 +100,13 @@ def _label(reports: "Reports", text: str) -> Any:
         few = ", ".join(list(labels)[:20])
         raise CommandError(f"--category {text!r} is not a category of the design: {few}.")
     return labels[text]
+
+
+def _groups(column: Any, texts: tuple[str, str]) -> tuple[Any, Any]:
+    """The two groups that are written so."""
+    labels = {str(label): label for label in column.unique().to_pylist() if label is not None}
+    for text in texts:
+        if text not in labels:
+            raise CommandError(f"--between {text!r} is not a group; {among(text, list(labels), quoted=True)}.")
+    one, other = texts
+    return labels[one], labels[other]

@@ -1,5 +1,6 @@
 """What commands on microdata files share: the file, its columns, and cuts of columns written in one line."""
 
+import csv
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
@@ -33,8 +34,13 @@ def data_source(source: str) -> Any:
 
 
 def names_from(text: str | None) -> list[str]:
-    """Column names separated by commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    """Column names separated by commas; a name that has a comma itself stands in double quotes.
+
+    >>> names_from('region, "income, net"')
+    ['region', 'income, net']
+    """
+    given = next(csv.reader([text or ""], skipinitialspace=True), [])
+    return [name.strip() for name in given if name.strip()]
 
 
 def spec_from(

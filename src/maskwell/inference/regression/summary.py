@@ -80,7 +80,8 @@ def _background(fit: Regression) -> list[str]:
 def _table(fit: Regression, level: float) -> list[str]:
     width = max(8, *(len(name) for name in fit.names))
     lower, upper = fit.interval(level).T
-    lines = [f"{'':{width}}  estimate  std.error       z        p  {100 * level:g} % interval        precision kept"]
+    z = "z" if fit.sample is None else "t"
+    lines = [f"{'':{width}}  estimate  std.error       {z}        p  {100 * level:g} % interval        precision kept"]
     kept = np.asarray(fit.precision_kept)
     for at, name in enumerate(fit.names):
         share = f"{kept[at]:6.2f}" if np.isfinite(kept[at]) else "     ?"

@@ -52,7 +52,7 @@ class FromSample(Estimate):
     @cached_property
     def effective_n(self) -> float:
         """How many reports from a simple random sample would be as precise."""
-        return self.n / self.design_effect
+        return self.n / self.design_effect if self.design_effect > 0 else float(self.n)
 
     @property
     def noise(self) -> Noise:
@@ -78,6 +78,12 @@ class FromSample(Estimate):
         return min(2 * float(normal_cdf(alternatives.quantile(level, self.degrees_of_freedom))) - 1, 1 - 1e-15)
 
     def remarks(self) -> list[str]:
+        if not self.variances.any():
+            return [
+                "the sample shows no variance here: the reports are of one person, or all alike; standard errors of "
+                "0 are no precision",
+                *super().remarks(),
+            ]
         return [
             f"design effect {self.design_effect:.3g}: as precise as {self.effective_n:,.0f} reports, or "
             f"{self.effective_open_answers:,.0f} open answers, from a simple random sample "

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.contrasts import Contrast, ContrastScores, Quotient, contrast_vector
@@ -23,6 +24,7 @@ from maskwell.tables.labels import text_of
 
 Measure = Literal["difference", "ratio"]
 _NEAR_ZERO = 2.0
+_FEW = 20
 Part = tuple[Vector, NDArray[np.bool_]]
 """The number of each category, and who counts."""
 
@@ -102,8 +104,14 @@ def compare_groups(
 def _two(labels: list[Any], between: Any) -> tuple[Any, Any]:
     if between is None:
         if len(labels) != 2:
+            few = ", ".join(map(text_of, labels[:_FEW])) + (", …" if len(labels) > _FEW else "")
             raise EstimationError(
-                f"there are {len(labels)} groups; name the two to compare with between=.", parameter="between"
+                Advice(
+                    f"there are {len(labels)} groups ({few}); name the two to compare with ",
+                    Setting("between", blank=True),
+                    ".",
+                ),
+                parameter="between",
             )
         return labels[0], labels[1]
     if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:

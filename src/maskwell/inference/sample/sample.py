@@ -20,6 +20,7 @@ from maskwell.results.numbers import counted
 from maskwell.results.result import Result
 from maskwell.tables.codes import encode
 from maskwell.tables.columns import as_arrow, is_column
+from maskwell.tables.decimals import first_without_a_number, with_decimal_points
 from maskwell.tables.frames import native_columns
 
 
@@ -250,9 +251,13 @@ class _Columns:
 
         array = self.arrow(value, what)
         try:
-            found = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            found = with_decimal_points(array).cast(pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowException:
-            raise DataError(f"{what} must be numbers.", parameter=what) from None
+            row = first_without_a_number(array)
+            raise DataError(
+                f"{what} must be numbers" + ("." if row is None else f"; row {row:,} (from 0) is none: write 1234.5."),
+                parameter=what,
+            ) from None
         if not np.isfinite(found).all():
             raise DataError(f"{what} must be finite; row {int(np.argmin(np.isfinite(found)))} is not.", parameter=what)
         return np.asarray(found, float)
