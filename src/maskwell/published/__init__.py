@@ -6,7 +6,15 @@ A new source is a module with a tuple ``ROWS``, entered in ``_SOURCES``.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from maskwell.published import ayed_2020, chai_nayak_2018, nayak_2020, nayak_zhai_2019, rappor, wang_ding_2021
+from maskwell.published import (
+    ayed_2020,
+    chai_nayak_2018,
+    heck_moshagen_2018,
+    nayak_2020,
+    nayak_zhai_2019,
+    rappor,
+    wang_ding_2021,
+)
 from maskwell.published.model import Comparison, Explanation, Row, Simulated, compare_row
 from maskwell.published.text import counts, report, totals
 
@@ -17,6 +25,7 @@ _SOURCES = (
     nayak_2020.ROWS,
     wang_ding_2021.ROWS,
     ayed_2020.ROWS,
+    heck_moshagen_2018.ROWS,
 )
 
 __all__ = [

@@ -57,9 +57,9 @@ def recipe_from(
         if used:
             raise CommandError("--recipe says all that is recoded; leave out --recode, --top, --bottom and the others.")
         return stored_recipe(file)
-    ways = {name: _way(how, text) for name, how, text in map(_parted, recode or ())}
-    tops = {name: _end(how, text) for name, how, text in map(_parted, top or ())}
-    bottoms = {name: _end(how, text) for name, how, text in map(_parted, bottom or ())}
+    ways = {name: _way(how, text) for name, how, text in _parted(recode, "--recode")}
+    tops = {name: _end(how, text) for name, how, text in _parted(top, "--top")}
+    bottoms = {name: _end(how, text) for name, how, text in _parted(bottom, "--bottom")}
     names = dict.fromkeys([*ways, *tops, *bottoms])
     columns = {
         name: Recode(ways[name].way if name in ways else None, tops.get(name), bottoms.get(name)) for name in names
@@ -81,7 +81,7 @@ def ladders_from(texts: Sequence[str] | None) -> dict[str, Any]:
     from maskwell.release import intervals, read_hierarchy, rounded
 
     found: dict[str, Any] = {}
-    for name, how, text in map(_parted, texts or ()):
+    for name, how, text in _parted(texts, "--ladder"):
         levels: list[Any] = []
         for part in how.split("|"):
             kind, _, rest = part.partition(":")
@@ -109,7 +109,16 @@ def stored_recipe(path: Path) -> Any:
         raise CommandError(f"{path.name!r} is no recipe; maskwell recode --recipe writes one.") from None
 
 
-def _parted(text: str) -> tuple[str, str, str]:
+def _parted(texts: Sequence[str] | None, option: str) -> list[tuple[str, str, str]]:
+    """Of each option the column, what happens to it, and the option as it was given."""
+    parted = [_part(text) for text in texts or ()]
+    names = [name for name, _, _ in parted]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise CommandError(f"{option} names the column {twice[0]!r} more than once; say all of it in one.")
+    return parted
+
+
+def _part(text: str) -> tuple[str, str, str]:
     name, equals, how = text.partition("=")
     if not equals or not name.strip() or not how.strip():
         raise CommandError(f"{text!r} names no column or nothing to do; write for example age=width:5 or age=90.")

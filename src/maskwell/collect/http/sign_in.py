@@ -24,7 +24,7 @@ def routes(service: Service) -> APIRouter:
 
     @router.post("/session", status_code=201, summary="Open a session of the studio", **described(body="Token"))
     async def sign_in(request: Request) -> Response:
-        """`{"token": …}`, the administrator's or an owner's; gives the survey that it opens, null for all work of the
+        """A token, the administrator's or an owner's; gives the survey that it opens, null for all work of the
         administrator."""
         document = await json_body(request, _MOST_BYTES)
         if not isinstance(document, dict) or document.keys() != {"token"} or not isinstance(document["token"], str):
