@@ -41,6 +41,18 @@ def test_a_value_to_compare_with_is_a_finite_number() -> None:
             mw.estimate(REPORTS).contrast({"yes": 1}).test(value)
 
 
+def test_a_sum_is_compared_with_a_finite_number() -> None:
+    found = mw.sum_score(BOTH)
+    assert found.at_least(1).value == pytest.approx(1 - found.proportions[0])
+    with pytest.raises(mw.EstimationError, match="value must be a finite number"):
+        found.at_least(NAN)
+
+
+def test_a_sample_has_records() -> None:
+    with pytest.raises(mw.DataError, match="one value per record"):
+        mw.Sample(weights=[])
+
+
 WOMEN = np.arange(100) < 30
 
 

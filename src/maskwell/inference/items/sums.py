@@ -57,6 +57,8 @@ class SumScore(Result):
 
     def at_least(self, value: float) -> Contrast:
         """The share of people whose sum is this or more."""
+        if not np.isfinite(value):
+            raise EstimationError(f"value must be a finite number; got {value}.", parameter="value")
         chosen = (self.values >= value - 10.0**-_DIGITS).astype(float)
         error = max(float(chosen @ self.covariance @ chosen), 0.0) ** 0.5
         name = f"share with a sum of {value:g} or more"

@@ -69,7 +69,7 @@ class Sample(Result):
         given = None if weights is None else read.numbers(weights, "weights")
         matrix = None if replicate_weights is None else read.matrix(replicate_weights)
         n = read.length
-        if n is None:
+        if not n:
             raise DataError("a sample needs weights, strata, clusters or replicate weights: one value per record.")
         self._stages = _stages(layers, within, sizes, n)
         self.weights = _checked(given, n) if given is not None else _inverse_fractions(self._stages, n)
