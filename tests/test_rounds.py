@@ -390,7 +390,59 @@ def test_what_is_no_pair_of_rounds_is_refused() -> None:
         rounds.change(first, survey(PAIRS["k-ary"], 50, JOINT, 1)[1])
     plain = mw.designs.minimax(3, epsilon=1).mask([0, 1, 2], seed=1)
     with pytest.raises(mw.DesignError, match="two layers"):
-        rounds.change(plain, plain)
+        rounds.change(plain.tally(), plain.tally(), joint=np.eye(3) / 3)
+
+
+def kept_reports(design: mw.Design, n: int, seed: int) -> tuple[mw.Reports, mw.Reports, np.ndarray]:
+    """Two rounds in which everybody keeps the report of an answer, one in ten changes it, and the true change."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, design.k // 2, n)
+    second = np.where(rng.random(n) < 0.1, rng.integers(0, design.k, n), first)
+    key = rng.bytes(32)
+    sent = [design.mask(answers, key=key, ids=np.arange(n), question="q") for answers in (first, second)]
+    shares = [np.bincount(answers, minlength=design.k) / n for answers in (first, second)]
+    return sent[0], sent[1], shares[1] - shares[0]
+
+
+@pytest.mark.parametrize("design", [mw.designs.minimax(8, epsilon=1), mw.designs.projective(60, epsilon=1)])
+def test_changes_of_reports_that_are_kept_as_they_are(design: mw.Design) -> None:
+    """Whoever keeps an answer keeps the report: the errors are a fraction of those of different people, and hold."""
+    z = []
+    for seed in range(30):
+        first, second, truth = kept_reports(design, 4000, seed)
+        change = rounds.change(first, second)
+        z.append((change.differences - truth) / change.standard_errors)
+    apart = rounds.change(first, second, same_people=False)
+    np.testing.assert_allclose(apart.differences, change.differences, atol=1e-12)
+    assert (change.standard_errors < 0.5 * apart.standard_errors).all()
+    wide = rounds.change(first.tally(), second.tally())
+    assert (wide.variances >= change.variances).all()
+    # The mean of 240 or more squares of z, if they were independent, has a deviation of 0.09.
+    assert 0.6 < np.mean(np.square(z)) < 1.4
+
+
+def test_large_changes_are_bounded_by_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskwell.rounds import changes
+
+    first, second, _ = kept_reports(mw.designs.projective(60, epsilon=1), 4000, 1)
+    exact = rounds.change(first, second)
+    monkeypatch.setattr(changes, "_MOST_IN_COVARIANCE", 10)
+    assert rounds.change(first, second).covariance is None
+    np.testing.assert_allclose(rounds.change(first, second).variances, exact.variances, rtol=1e-9)
+    monkeypatch.setattr(changes, "_MOST_SCORES", 1000)
+    bounded = rounds.change(first, second)
+    np.testing.assert_allclose(bounded.differences, exact.differences, atol=1e-12)
+    assert (bounded.variances >= exact.variances).all()
+    assert (bounded.variances < 1.7 * exact.variances).all()
+    assert "errors at most" in bounded.summary()
+
+
+def test_the_largest_of_many_changes_have_limits_that_hold_for_all() -> None:
+    first, second, _ = kept_reports(mw.designs.projective(60, epsilon=1), 500, 1)
+    change = rounds.change(first, second)
+    low, high = change.interval(simultaneous=True)[np.argmax(np.abs(change.differences))]
+    assert "limits, all together" in change.summary()
+    assert f"[{low:8.4f}, {high:8.4f}]" in change.summary()
 
 
 @pytest.mark.parametrize(

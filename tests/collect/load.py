@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from maskwell.collect.surveys.submissions import wire_reports
 from maskwell.designs import Design
 
 
@@ -39,7 +38,7 @@ class Prepared:
 def prepared(designs: dict[str, Design], answers: dict[str, Sequence[Any]], seed: int) -> Iterator[Prepared]:
     """Submissions of simulated respondents; ids follow from the seed, and are those of nobody else."""
     columns = {
-        name: wire_reports(designs[name].mask(values, seed=seed, question=name)) for name, values in answers.items()
+        name: designs[name].mask(values, seed=seed, question=name).positions() for name, values in answers.items()
     }
     ids = np.random.default_rng(seed).bytes(16 * len(next(iter(columns.values()))))
     for at, reports in enumerate(zip(*columns.values(), strict=True)):

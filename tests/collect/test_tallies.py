@@ -25,7 +25,7 @@ from maskwell.collect.studio.owner.watched import watched
 from maskwell.collect.surveys import tallies
 from maskwell.collect.surveys.estimates import estimates
 from maskwell.collect.surveys.export import _shuffled, export
-from maskwell.collect.surveys.submissions import Layout, Submission, wire_reports
+from maskwell.collect.surveys.submissions import Layout, Submission
 from maskwell.collect.surveys.tallies import Counting, Tallies
 from maskwell.designs.storage import to_document
 from maskwell.reports import Reports
@@ -84,7 +84,7 @@ class Sent:
             truths: Any = self._rng.integers(0, design.k, people).tolist()
             if design.variables:
                 truths = {part: self._rng.choice(of.categories, people) for part, of in design.variables.items()}
-            wires[name] = wire_reports(design.mask(truths))
+            wires[name] = design.mask(truths).positions()
         wires["left out"] = [None if at % 3 == 0 else report for at, report in enumerate(wires["left out"])]
         packed = [self.survey.layout.pack({name: wire[at] for name, wire in wires.items()}) for at in range(people)]
 
@@ -237,7 +237,7 @@ def test_an_export_holds_a_part_of_the_rows_at_a_time(sent: Sent, monkeypatch: p
     sent.more(100)
     layout = sent.survey.layout
     layout.rows_at_once = 16
-    whole = list(zip(*(wire_reports(reports) for reports in sent.whole().values()), strict=True))
+    whole = list(zip(*(reports.positions() for reports in sent.whole().values()), strict=True))
     seen: list[int] = []
     columns, table = Layout.columns, Layout.table
 
@@ -254,7 +254,7 @@ def test_an_export_holds_a_part_of_the_rows_at_a_time(sent: Sent, monkeypatch: p
     orders = []
     for _ in range(2):
         found = exported(export(sent.service, sent.survey, "parquet"))
-        rows = list(zip(*(wire_reports(reports) for reports in found.values()), strict=True))
+        rows = list(zip(*(reports.positions() for reports in found.values()), strict=True))
         # The same people, with their reports side by side, in another order every time.
         assert sorted(map(str, rows)) == sorted(map(str, whole))
         orders += [rows, whole]

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import httpx
 
 
+# A service checks each label of a survey when it is published; a million of them take 11 s where nothing else runs.
+_PUBLISHING = 300
+
+
 class ServiceError(MaskwellError):
     """The service refused a call; ``status`` is its HTTP status."""
 
@@ -37,7 +41,7 @@ class Client:
 
         self.url = url.rstrip("/")
         self._token = token
-        self._http = http or httpx.Client(timeout=30)
+        self._http, self._own = http or httpx.Client(timeout=30), http is None
 
     def __enter__(self) -> Client:
         return self
@@ -47,7 +51,10 @@ class Client:
 
     def create_survey(self, survey: Mapping[str, Any], *, token: str | None = None) -> dict[str, Any]:
         """Publish a survey document; gives its id, its owner's token, and the address to send to respondents."""
-        created: dict[str, Any] = self._call("POST", "/api/surveys", token, json=dict(survey))
+        # Sent twice it would be published twice, and the first owner's token is lost: a long list takes its time.
+        again = "it may have published the survey all the same, so look at its studio or log before you send it again"
+        waiting = {"timeout": _PUBLISHING} if self._own else {}
+        created: dict[str, Any] = self._call("POST", "/api/surveys", token, again=again, json=dict(survey), **waiting)
         return created
 
     def survey(self, survey: str) -> dict[str, Any]:
@@ -93,8 +100,6 @@ class Client:
     @staticmethod
     def mask(survey: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
         """The reports of one person's answers, by question; a question without an answer has the report None."""
-        from maskwell.collect.surveys.submissions import wire_reports
-
         unknown = answers.keys() - {question["name"] for question in survey["questions"]}
         if unknown:
             raise ServiceError(f"there is no question {sorted(unknown)[0]!r} in this survey.")
@@ -106,7 +111,7 @@ class Client:
                 continue
             design = from_document(question["design"])
             values = {name: [answer[name]] for name in design.variables} if design.variables else [answer]
-            reports[question["name"]] = wire_reports(design.mask(values))[0]
+            reports[question["name"]] = design.mask(values).positions()[0]
         return reports
 
     def submit_reports(
@@ -160,7 +165,13 @@ class Client:
         return read_json(answer.content, "the answer", ServiceError)
 
     def _answer(
-        self, method: str, path: str, token: str | None = None, headers: dict[str, str] | None = None, **content: Any
+        self,
+        method: str,
+        path: str,
+        token: str | None = None,
+        headers: dict[str, str] | None = None,
+        again: str = "send it again",
+        **content: Any,
     ) -> httpx.Response:
         import httpx
 
@@ -170,7 +181,7 @@ class Client:
         try:
             answer = self._http.request(method, f"{self.url}{path}", headers=headers, **content)
         except httpx.HTTPError as error:
-            raise ServiceError(f"the service does not answer ({type(error).__name__}); send it again.") from None
+            raise ServiceError(f"the service does not answer ({type(error).__name__}); {again}.") from None
         if answer.is_success:
             return answer
         try:

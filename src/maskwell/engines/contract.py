@@ -22,7 +22,8 @@ from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
 from maskwell.sampling.ids.column import read_id_column
 from maskwell.tables.frames import names_of
-from maskwell.tables.matching import Matcher, Missing, check_missing, match_column
+from maskwell.tables.labels import Label
+from maskwell.tables.matching import Matcher, Missing, UnknownLabelError, check_missing, match_column
 
 Tallies = dict[str, Tally]
 
@@ -32,7 +33,8 @@ class Masking:
 
     With ``key``, ``id`` and ``survey`` a report depends on (key, design, question, id, true value) alone, where the
     question is ``"survey/column"``: the same in any order, batch, process or engine. Without them every call draws
-    afresh. The id column itself comes out only if ``keep`` names it.
+    afresh. The id column itself comes out only if ``keep`` names it. ``other`` names for a column the category that
+    labels count as which its design does not know: ``{"page": "(other)"}``.
 
     >>> import pyarrow as pa
     >>> from maskwell.designs import direct
@@ -53,10 +55,12 @@ class Masking:
         missing: Missing = "refuse",
         na: Sequence[str] = (),
         integer_ids: bool = False,
+        other: Mapping[str, Label] | None = None,
     ) -> None:
         self.designs, self.id, self.survey = _checked_designs(designs), id, survey
         self.keep = names_of(keep, "keep")
         self.missing, self.na, self.integer_ids = missing, tuple(na), integer_ids
+        self.other = dict(other or {})
         self._secret = key if isinstance(key, Secret) or key is None else Secret(key)
         self._check()
 
@@ -80,6 +84,15 @@ class Masking:
             raise DataError(f"{self.id!r} is masked, so it cannot be the id of its records too.", parameter="id")
         for name in self.designs:
             Source(question=self.question(name)).check()
+        for name, label in self.other.items():
+            if name not in self.designs:
+                raise DataError(f"other names {name!r}, which is not masked.", parameter="other")
+            if label not in self.designs[name].categories:
+                raise DataError(
+                    f"other gives {label!r} for column {name!r}, which must be a category of its design: declare it "
+                    "when you plan.",
+                    parameter="other",
+                )
 
     @property
     def keyed(self) -> bool:
@@ -111,6 +124,10 @@ class Masking:
         return {name: Matcher(design.categories, self.na) for name, design in self.designs.items()}
 
     @cached_property
+    def _others(self) -> dict[str, int]:
+        return {name: self.designs[name].categories.index(label) for name, label in self.other.items()}
+
+    @cached_property
     def metadata(self) -> dict[str, str]:
         """What is said of the masked columns wherever they are stored."""
         drawn = "keyed" if self.keyed else "secure"
@@ -139,6 +156,7 @@ class Masking:
             missing=self.missing,
             na=self.na,
             integer_ids=self.integer_ids,
+            other={name: self.other[name]} if name in self.other else None,
         )
 
     def narrowed(self, batch: Any) -> Any:
@@ -162,6 +180,7 @@ class Masking:
             "missing": self.missing,
             "na": list(self.na),
             "key": None if self._secret is None else self._secret.check_value(),
+            **({"other": self.other} if self.other else {}),
         }
 
     def ids(self, batch: Any, first_row: int = 0) -> Any:
@@ -184,7 +203,9 @@ class Masking:
 
         plain = pa.types.is_integer(column.type) and not column.null_count
         try:
-            values = match_column(column.to_numpy() if plain else column, self._matchers[name], self.missing)
+            values = match_column(
+                column.to_numpy() if plain else column, self._matchers[name], self.missing, self._others.get(name)
+            )
             (reports,) = self.designs[name].mask_batches(
                 [values],
                 key=None if self._secret is None else self._secret.reveal(),
@@ -192,6 +213,12 @@ class Masking:
                 question=self.question(name),
                 missing=self.missing,
             )
+        except UnknownLabelError as error:
+            raise UnknownLabelError(
+                f"column {name!r}: {error.message} Or let what is unknown count as one of them: other={{{name!r}: …}}, "
+                f"--other {name}=….",
+                error.parameter,
+            ) from None
         except DataError as error:
             raise DataError(f"column {name!r}: {error.message}", error.parameter) from None
         return to_array(reports)
@@ -211,6 +238,7 @@ class Masking:
             self.missing,
             self.na,
             self.integer_ids,
+            tuple(self.other.items()),
         )
 
     def __repr__(self) -> str:
@@ -228,6 +256,7 @@ def _rebuilt(
     missing: Missing,
     na: tuple[str, ...],
     integer_ids: bool,
+    other: tuple[tuple[str, Label], ...],
 ) -> Masking:
     """A masking that came from another process; one that came before is used again."""
     return Masking(
@@ -239,6 +268,7 @@ def _rebuilt(
         missing=missing,
         na=na,
         integer_ids=integer_ids,
+        other=dict(other),
     )
 
 

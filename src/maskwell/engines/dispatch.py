@@ -9,6 +9,7 @@ from maskwell.designs import Design
 from maskwell.engines import arrow, duckdb, paths, polars, spark
 from maskwell.engines.contract import Counting, Masking, Tallies
 from maskwell.errors import DataError
+from maskwell.tables.labels import Label
 from maskwell.tables.matching import Missing
 
 _ENGINES = (paths, arrow, polars, duckdb, spark)
@@ -25,6 +26,7 @@ def mask(
     missing: Missing = "refuse",
     na: Sequence[str] = (),
     integer_ids: bool = False,
+    other: Mapping[str, Label] | None = None,
 ) -> Any:
     """Mask columns of a source by a design each; what comes out is the same kind of thing, lazy where the source is.
 
@@ -35,7 +37,8 @@ def mask(
     With ``key``, ``id`` (the column of record ids) and ``survey`` the report of a record depends on (key, design,
     survey and column, id, true value) alone, so every engine gives the same. Lazy sources evaluate when they like, and
     twice, so there masking must be keyed. Ids must be unique: repeated ones are found where all rows pass through this
-    process, and within a batch elsewhere; ``repeated_ids(source, id)`` has the engine count them.
+    process, and within a batch elsewhere; ``repeated_ids(source, id)`` has the engine count them. A label that a design
+    does not know is an error, or counts as the category that ``other`` names for its column: ``{"page": "(other)"}``.
 
     >>> import pyarrow as pa
     >>> from maskwell.designs import direct
@@ -45,7 +48,7 @@ def mask(
     3
     """
     masking = Masking(
-        designs, id=id, key=key, survey=survey, keep=keep, missing=missing, na=na, integer_ids=integer_ids
+        designs, id=id, key=key, survey=survey, keep=keep, missing=missing, na=na, integer_ids=integer_ids, other=other
     )
     return _engine(source).mask(source, masking)
 

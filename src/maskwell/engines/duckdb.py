@@ -13,6 +13,7 @@ from maskwell.engines import arrow
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
 from maskwell.errors import DataError
 from maskwell.reports.arrow_columns import arrow_type
+from maskwell.tables.labels import Label
 from maskwell.tables.matching import Missing
 
 
@@ -154,17 +155,20 @@ def duckdb_function(
     id_type: str = "BIGINT",
     value_type: str = "VARCHAR",
     missing: Missing = "refuse",
+    other: Label | None = None,
 ) -> None:
     """Make ``name(id, value)`` a function of SQL on a connection: the report of a record.
 
     ``column`` is the question, as the column's name is elsewhere. The function is keyed, so DuckDB may evaluate it as
-    often and as early as it likes: in views, for constants, or twice in one query.
+    often and as early as it likes: in views, for constants, or twice in one query. ``other`` is the category that
+    unknown values count as.
     """
     import pyarrow as pa
 
     if key is None:
         raise DataError("key is needed: SQL evaluates a function as often as it likes, and each draw would tell more.")
-    masking = Masking({column: design}, id="id", key=key, survey=survey, missing=missing)
+    others = None if other is None else {column: other}
+    masking = Masking({column: design}, id="id", key=key, survey=survey, missing=missing, other=others)
 
     def report(ids: Any, values: Any) -> Any:
         batch = pa.record_batch([_one(ids), _one(values)], names=["id", column])

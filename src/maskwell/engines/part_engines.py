@@ -16,6 +16,7 @@ from maskwell.extras import require
 from maskwell.reports.table_files import write_table
 from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.files import open_columns
+from maskwell.tables.matching import UnknownLabelError
 
 PART_ENGINES = ("arrow", "polars", "duckdb")
 
@@ -39,12 +40,21 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     else:
         require(f"The engine {task.engine} needs", task.engine)
         batches = _by_engine(task)
+    batches = _named(batches, task.source.name)
     first = next(batches, None)
     if first is None:
         raise DataError(f"{task.source.name!r} has no rows; there is nothing to mask.")
     schema = first.schema.with_metadata(masking.metadata)
     single = [masking.id] if masking.id in masking.keep else []
     return write_table(task.target, schema, chain([first], batches), single)
+
+
+def _named(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same batches; an unknown label says in which file."""
+    try:
+        yield from batches
+    except UnknownLabelError as error:
+        raise UnknownLabelError(f"{name!r}, {error.message}", error.parameter) from None
 
 
 def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:

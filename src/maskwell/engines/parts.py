@@ -210,14 +210,16 @@ def _agree_on_request(folder: Path, masking: Masking, tasks: Sequence[Task]) -> 
     """Record what is asked for; an error if the folder holds the parts of another request."""
     record = folder / RECORD
     own: dict[str, Any] = {"maskwell": "run", "version": 1, "request": masking.request(), "sources": _sources(tasks)}
-    if record.exists():
-        before = _read_record(record)
+    before = _read_record(record) if record.exists() else {}
+    made = [name for name in before.get("sources", {}) if (folder / name).exists()]
+    # A run that failed before its first part has left nothing but its record, which binds nobody.
+    if made:
         if before.get("request") != own["request"]:
             raise DataError(
                 f"{folder.name!r} holds the parts of another request (designs, columns, key or survey differ); choose "
                 "another folder, or remove it."
             )
-        for name, said in before.get("sources", {}).items():
+        for name, said in before["sources"].items():
             if own["sources"].get(name) != said:
                 how = "has changed" if name in own["sources"] else "is not among the files any more"
                 raise DataError(f"the source of {name!r} in {folder.name!r} {how}; choose another folder.")

@@ -9,7 +9,8 @@ from math import sqrt
 
 from maskwell import designs
 from maskwell.inference.compliance.behaviours import Behaviour
-from maskwell.inference.compliance.result import Compliance, compliance
+from maskwell.inference.compliance.fit import compliance
+from maskwell.inference.compliance.result import Compliance
 from maskwell.published.model import Explanation, Row
 from maskwell.reports.tally import Tally
 

@@ -234,7 +234,11 @@ def _read_csv(path: str | os.PathLike[str], name: str, kind: type[B]) -> tuple[D
 
 def _check_format(found: Any, name: str) -> None:
     if found is None:
-        raise ReportError(f"{name!r} is not a file of Maskwell reports (format {FORMAT}); mask the values first.")
+        raise ReportError(
+            f"{name!r} is not a file of Maskwell reports (format {FORMAT}). Reports that another program has written "
+            "are counted with their design (mw.engines.tally, maskwell tally --design COLUMN=FILE); answers must be "
+            "masked first."
+        )
     if found != FORMAT:
         raise ReportError(f"{name!r} is in another format than this version reads ({FORMAT}); mask the values again.")
 

@@ -9,7 +9,8 @@ from typing import Any
 from maskwell.errors import ReportError, SimulationWarning
 
 EXTERNAL = "external"
-_KINDS = {"secure", "keyed", "seeded", EXTERNAL, "unknown"}
+UNKNOWN = "unknown"
+_KINDS = {"secure", "keyed", "seeded", EXTERNAL, UNKNOWN}
 AND = " and "
 
 

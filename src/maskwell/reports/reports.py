@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from maskwell.designs.storage import about
 from maskwell.errors import DataError, ReportError
 from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
-from maskwell.reports.drawn_elsewhere import read_reports_of
+from maskwell.reports.elsewhere.labels import read_reports_of
+from maskwell.reports.elsewhere.positions import packed_positions, positions_of
 from maskwell.reports.files import read_reports, to_table, write_reports
-from maskwell.reports.randomness import EXTERNAL, joined_randomness
+from maskwell.reports.randomness import EXTERNAL, UNKNOWN, joined_randomness
 from maskwell.reports.tally import Tally
 from maskwell.results.blocks import Part, Table, Text
 from maskwell.results.result import Result
@@ -67,6 +68,41 @@ in row 1; its reports are 'yes', 'no'.
                 parameter="values",
             )
         return Reports(design, found.packed, found.absent if found.absent.any() else None, EXTERNAL, question)
+
+    @staticmethod
+    def from_positions(design: Design, reports: Any, *, question: str | None = None) -> Reports:
+        """Reports that devices sent, as ``mask.js`` and ``positions`` give them, checked one by one.
+
+        Each is the position of a row, block or hyperplane; for sets a rising list of positions of categories; for a
+        product a list with one for each variable; None where there is none. ``randomness`` is "unknown": whoever sends
+        reports may have drawn them otherwise.
+
+        >>> import json
+        >>> from maskwell import designs
+        >>> received = [json.loads(line)["report"] for line in ['{"report": [0, 2]}', '{"report": [1, 2]}']]
+        >>> Reports.from_positions(designs.local_diversity(["a", "b", "c"], l=2), received).tally().inclusions.tolist()
+        [1, 1, 2]
+        """
+        column = reports.tolist() if hasattr(reports, "tolist") else reports
+        if isinstance(column, str | bytes) or not isinstance(column, Sequence):
+            raise DataError(
+                f"reports must be a list of positions, or of lists of them; got {type(reports).__name__}.",
+                parameter="reports",
+            )
+        packed, absent = packed_positions(design, column)
+        return Reports(design, packed, absent if absent.any() else None, UNKNOWN, question)
+
+    def positions(self) -> list[Any]:
+        """Each report as a device sends it, ready for JSON; ``from_positions`` reads it back.
+
+        >>> from maskwell import designs
+        >>> designs.direct(["yes", "no"]).mask(["no", "yes"]).positions()
+        [1, 0]
+        """
+        sent = positions_of(self.design, self.packed)
+        if self.missing is None:
+            return sent
+        return [None if gone else report for report, gone in zip(sent, self.missing.tolist(), strict=True)]
 
     def decode(self) -> list[Any]:
         """Each report as its label, as a frozenset of labels, or None where there is no report."""

@@ -8,6 +8,9 @@ the same in both rounds has the same permanent report, whose noise is in both sc
 
 where :math:`\pi` has the shares of people by both answers and m is the mean score of a permanent report. Reports row by
 row about the same people show that covariance themselves; from two tallies it needs π, or the least that it can be.
+
+A report that is kept and sent again as it is, masked with a key, is the case without a second layer: who answers the
+same sends the same, and only the pairs that differ enter the variance.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwell.designs.base import Matrix, Vector
+from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.layered.base import require_layers
 from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
@@ -29,10 +32,16 @@ from maskwell.plain_text import visible_lines
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 from maskwell.results.result import Result
+from maskwell.sampling.samplers import Packed
 from maskwell.tables.labels import text_of
 
 _SUM_TOLERANCE = 1e-9
 _ROWS = 20
+# Beyond so many categories a covariance of all of them is not formed, only the variances.
+_MOST_IN_COVARIANCE = 4096
+_SCORES_AT_ONCE = 1 << 23
+# Beyond so many scores of so many categories (half a minute), variances are bounded instead.
+_MOST_SCORES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +70,22 @@ class Change(Result):
         return np.stack([self.differences - margin, self.differences + margin], axis=1)
 
     def summary(self, level: float = 0.95) -> str:
-        """The changes in plain text, the largest ones where there are many."""
-        k, limits, errors = len(self.categories), self.interval(level), self.standard_errors
+        """The changes in plain text; of many the largest ones, with limits that hold for all categories together.
+
+        Limits for one category would not hold for those that were picked because they are the largest.
+        """
+        k, errors = len(self.categories), self.standard_errors
+        limits, picked = self.interval(level, simultaneous=k > _ROWS), k > _ROWS
         listed = range(k) if k <= _ROWS else np.argsort(-np.abs(self.differences), kind="stable")[:_ROWS]
         labels = [text_of(self.categories[j]) for j in listed]
         width = max(8, *map(len, labels))
         lines = [f"change between two rounds of {self.n:,} reports, {self.basis}", ""]
-        lines.append(f"{'category':{width}}    change  std.error  {100 * level:g} % interval")
+        what = "limits, all together" if picked else "interval"
+        lines.append(f"{'category':{width}}    change  std.error  {100 * level:g} % {what}")
         for label, j in zip(labels, listed, strict=True):
             low, high = limits[j]
             lines.append(f"{label:{width}}  {self.differences[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
-        if k > _ROWS:
+        if picked:
             lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all")
         return visible_lines(lines)
 
@@ -104,10 +118,13 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
     and then y, where it is known or supposed (``numpy.diag(p)``: nobody changed); without it variances are for the
     population in which the rounds share least, and intervals are wide enough for any. ``same_people=False`` is for
     rounds of different people, chosen independently.
+
+    The design is one of two layers, or any other whose reports are kept and sent again as they are (masked with a
+    key), or that different people answered. Beyond 4,096 categories there are variances and no covariance.
     """
     if first.design != second.design:
         raise EstimationError("both rounds must be of one design; estimate rounds of different designs apart.")
-    design = require_layers(first.design)
+    design = first.design
     if isinstance(first, Reports) and isinstance(second, Reports) and same_people and joint is None:
         return _of_pairs(first, second)
     parts = [estimate(as_tally(given)) for given in (first, second)]
@@ -120,7 +137,7 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
     n = min(before.n, after.n)
     about: dict[str, Any] = {"categories": design.categories, "differences": differences, "n": n}
     if not same_people:
-        covariance = before.covariance + after.covariance
+        covariance = before.covariance + after.covariance if design.k <= _MOST_IN_COVARIANCE else None
         return Change(**about, variances=variances, covariance=covariance, basis="of different people")
     if before.n != after.n:
         raise EstimationError(
@@ -133,7 +150,7 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
         least = variances + 2 * p * q / n
         return Change(**about, variances=least, covariance=None, basis="of the same people, whoever changed")
     shares = _shares(joint, design.k)
-    between = (design.shared_moment(shares) - np.outer(shares.sum(axis=1), shares.sum(axis=0))) / n
+    between = (require_layers(design).shared_moment(shares) - np.outer(shares.sum(axis=1), shares.sum(axis=0))) / n
     covariance = before.covariance + after.covariance - between - between.T
     about["basis"] = "of the same people, as the joint shares say"
     return Change(**about, variances=np.diagonal(covariance).copy(), covariance=covariance)
@@ -152,13 +169,48 @@ def _of_pairs(first: Reports, second: Reports) -> Change:
     n = int(present.sum())
     if n < 2:
         raise EstimationError("a change needs the reports of two people or more in both rounds.")
-    scores = first.design.scores("linear")
-    differences = scores.rows(second.packed[present]) - scores.rows(first.packed[present])
-    mean = differences.mean(axis=0)
-    centred = differences - mean
-    covariance: Matrix = centred.T @ centred / (n - 1) / n
-    variances = np.diagonal(covariance).copy()
-    return Change(first.design.categories, mean, variances, covariance, "of the same people, row by row", n)
+    design, basis = first.design, "of the same people, row by row"
+    before, after = first.packed[present], second.packed[present]
+    moved = before != after if before.ndim == 1 else (before != after).any(axis=1)
+    # Whoever sent the same report twice adds nothing to any sum.
+    if design.k > _MOST_IN_COVARIANCE and int(moved.sum()) * design.k > _MOST_SCORES:
+        sums, squares, products = *_bounded_sums(design, before[moved], after[moved]), None
+        basis += ", errors at most"
+    else:
+        sums, squares, products = _sums_of_differences(design, before[moved], after[moved])
+    mean = sums / n
+    covariance = None if products is None else (products - n * np.outer(mean, mean)) / (n - 1) / n
+    variances = np.maximum((squares - n * mean**2) / (n - 1) / n, 0.0)
+    return Change(design.categories, mean, variances, covariance, basis, n)
+
+
+def _sums_of_differences(design: Design, before: Packed, after: Packed) -> tuple[Vector, Vector, Matrix | None]:
+    """Sums, sums of squares and sums of products of the differences between two scores of each person."""
+    k, scores = design.k, design.scores("linear")
+    sums, squares = np.zeros(k), np.zeros(k)
+    products = np.zeros((k, k)) if k <= _MOST_IN_COVARIANCE else None
+    step = max(1, _SCORES_AT_ONCE // k)
+    for start in range(0, len(before), step):
+        part = slice(start, start + step)
+        differences = scores.rows(after[part]) - scores.rows(before[part])
+        sums += differences.sum(axis=0)
+        squares += np.einsum("ij,ij->j", differences, differences)
+        if products is not None:
+            products += differences.T @ differences
+    return sums, squares, products
+
+
+def _bounded_sums(design: Design, before: Packed, after: Packed) -> tuple[Vector, Vector]:
+    """Sums of differences, and a bound of their squares, from counts alone.
+
+    Of two scores above the least one, l, the squared difference is at most the sum of the squares of what each has
+    above l, and such a square is at most the range of scores times that. It is exact where nobody's two reports both
+    hold a category.
+    """
+    scores, n = design.scores("linear"), len(before)
+    low, high = scores.extremes()
+    one, two = (n * scores.mean(Reports(design, part).tally(patterns=False).scored_counts) for part in (before, after))
+    return two - one, (high - low) * (one + two - 2 * n * low)
 
 
 def _shares(joint: Any, k: int) -> Matrix:

@@ -18,7 +18,7 @@ rows and counts, never a cell.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -53,12 +53,15 @@ def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refu
     return values if isinstance(values, Column) else match_column(values, Matcher(labels), missing)
 
 
-def match_column(values: Any, matcher: Matcher, missing: Missing) -> Column:
-    """The same with a matcher that was made before, for many columns of the same labels."""
+def match_column(values: Any, matcher: Matcher, missing: Missing, other: int | None = None) -> Column:
+    """The same with a matcher that was made before, for many columns of the same labels.
+
+    ``other`` is the position of the label that any unknown one counts as.
+    """
     array = _whole_numbers(values)
-    if array is not None and matcher.counted:
+    if array is not None and matcher.counted and other is None:
         return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, matcher.labels))
-    return _matched(one_column(values if array is None else array), matcher, missing)
+    return _matched(one_column(values if array is None else array), matcher, missing, other)
 
 
 def check_missing(missing: Any) -> None:
@@ -90,8 +93,12 @@ def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Lab
     return part.astype(np.uint32)
 
 
-def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> DataError:
-    return DataError(
+class UnknownLabelError(DataError):
+    """Values that no category of the design stands for."""
+
+
+def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> UnknownLabelError:
+    return UnknownLabelError(
         f"values hold a label that the design does not know in {count} of {n} rows, first in row {row}; "
         f"allowed labels: {shown(labels)}. Recode the column or declare the category."
     )
@@ -114,10 +121,12 @@ def one_column(values: Any) -> Any:
     return converted
 
 
-def _matched(array: Any, matcher: Matcher, missing: Missing) -> Column:
+def _matched(array: Any, matcher: Matcher, missing: Missing, other: int | None) -> Column:
     import pyarrow.compute as pc
 
     n, found = len(array), matcher.match(array, "values are")
+    if found.unknown is not None and other is not None:
+        found = replace(found, positions=pc.if_else(found.unknown, other, found.positions), unknown=None)
     if found.unknown is not None:
         raise _unknown(pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py(), n, matcher.labels)
     if found.absent is not None and missing == "refuse":

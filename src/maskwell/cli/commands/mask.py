@@ -74,6 +74,15 @@ def mask(
         Engine, typer.Option("--engine", help="Who reads and masks the files of a folder; not with --column.")
     ] = Engine.arrow,
     missing: MissingOption = Missing.refuse,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--other",
+            metavar="COLUMN=LABEL",
+            help="The category that labels of a column count as which its design does not know; not with --column. "
+            "Repeatable.",
+        ),
+    ] = None,
     na: NaOption = None,
     key_file: KeyFileOption = None,
     id_column: IdsOption = None,
@@ -114,10 +123,13 @@ def mask(
         -o reports.parquet
       maskwell mask 'data/*.parquet' --design habit=habit.json --design insured=insured.json --keep region,weight \\
         --key-file survey.key --ids person --survey health-2026 -o reports/
+      maskwell mask events/ --design page=pages.json --other 'page=(other)' --ids device --key-file devices.key \\
+        --survey telemetry -o masked/
     """
     text = {"delimiter": delimiter, "encoding": encoding}
     if column is None:
         _refuse_seed(seed)
+        _refuse_incomplete_keys(key_file, id_column, survey)
         mask_tables(
             data,
             design,
@@ -132,10 +144,15 @@ def mask(
             missing=missing.value,
             na=na or (),
             integer_ids=integer_ids,
+            other=other or [],
         )
         return
-    if keep or engine is not Engine.arrow or len(design) > 1:
-        raise CommandError("--column masks one column alone; for --keep, --engine or several use --design COLUMN=FILE.")
+    if other or keep or engine is not Engine.arrow or len(design) > 1:
+        raise CommandError(
+            "--column masks one column alone; for --keep, --engine, --other or several use --design COLUMN=FILE."
+        )
+    if Path(data).is_dir() or (any(sign in data for sign in "*?[") and not Path(data).exists()):
+        raise CommandError(f"a folder or a pattern is masked with --design {column}=FILE; --column takes one file.")
     _mask_column(
         data, column, design[0], output, missing, na, key_file, id_column, survey, integer_ids, seed, text, json
     )

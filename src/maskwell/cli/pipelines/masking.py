@@ -12,6 +12,7 @@ from maskwell.designs import Design
 from maskwell.designs.storage import about
 from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
+from maskwell.tables.labels import Label
 
 
 def named_designs(options: Sequence[str]) -> dict[str, Design]:
@@ -28,6 +29,22 @@ def named_designs(options: Sequence[str]) -> dict[str, Design]:
     return {name: load_design(file) for name, _, file in pairs}
 
 
+def _others(options: Sequence[str], designs: dict[str, Design]) -> dict[str, Label]:
+    """The categories of ``--other COLUMN=LABEL``, as the designs have them."""
+    others: dict[str, Label] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not equals or name not in designs:
+            raise CommandError(f"--other {option!r} names no masked column; write --other COLUMN=LABEL.")
+        spelled = [label for label in designs[name].categories if str(label) == text]
+        if not spelled:
+            raise CommandError(
+                f"--other {option!r} is no category of the design of {name!r}; add it to the list, and plan again."
+            )
+        others[name] = spelled[0]
+    return others
+
+
 def mask_tables(
     data: str,
     designs: Sequence[str],
@@ -37,6 +54,7 @@ def mask_tables(
     key_file: Path | None,
     text: dict[str, str | None],
     json: bool,
+    other: Sequence[str],
     **options: Any,
 ) -> None:
     """Mask files into parts of a folder, or one file into another, and say how fast."""
@@ -51,7 +69,8 @@ def mask_tables(
     elif not Path(output).resolve().parent.is_dir():
         raise CommandError(f"there is no folder to make {output!r} in; create it first.")
     key = None if key_file is None else read_whole(key_file, CommandError)
-    masking = Masking(named_designs(designs), key=key, **options)
+    named = named_designs(designs)
+    masking = Masking(named, key=key, other=_others(other, named), **options)
     with progress(f"masking {data}", 1) as show:
         outcome = (mask_file if single else mask_files)(data, output, masking, engine=engine, show=show, text=text)
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0

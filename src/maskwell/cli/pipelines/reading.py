@@ -10,7 +10,7 @@ from maskwell.cli.shared.output import CommandError
 from maskwell.errors import DataError, ReportError
 from maskwell.reports.arrow_columns import arrow_type, to_array
 from maskwell.reports.batch import Batch
-from maskwell.reports.drawn_elsewhere import ReportReader, reports_sets
+from maskwell.reports.elsewhere.labels import ReportReader, reports_sets
 from maskwell.reports.randomness import EXTERNAL
 from maskwell.reports.table_files import table_metadata
 

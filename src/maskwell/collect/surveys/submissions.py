@@ -6,22 +6,22 @@ No message quotes what was sent: a form that is built wrongly might send a true 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.collect.surveys.document import Survey
-from maskwell.designs.base import Design
-from maskwell.errors import MaskwellError
+from maskwell.errors import MaskwellError, ReportError
 from maskwell.reports import Reports
+from maskwell.reports.elsewhere.positions import packed_width, packer, unpacked
+from maskwell.reports.randomness import UNKNOWN
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 # Who drew the reports cannot be checked from here: the page does it securely, another client may not.
-RANDOMNESS = "unknown"
+RANDOMNESS = UNKNOWN
 
 
 # Of what is in memory at a time, however many there are.
@@ -48,7 +48,7 @@ class Layout:
         self._questions = survey.questions
         self._place = {question.name: at for at, question in enumerate(survey.questions)}
         self._packers = [packer(question.design) for question in survey.questions]
-        self._widths = [_width(question.design) for question in survey.questions]
+        self._widths = [packed_width(question.design) for question in survey.questions]
         self._flag_bytes = (len(survey.questions) + 7) // 8
         self.width = self._flag_bytes + sum(self._widths)
         self.rows_at_once = max(1, min(_MOST_ROWS, _MOST_BYTES // self.width))
@@ -70,8 +70,8 @@ class Layout:
                 continue
             try:
                 pieces.append(self._packers[at](report))
-            except SubmissionError as error:
-                raise SubmissionError(f"question {question.name!r}: {error}") from None
+            except ReportError as error:
+                raise SubmissionError(f"question {question.name!r}: {error.message}") from None
         return missing.to_bytes(self._flag_bytes, "little") + b"".join(pieces)
 
     def unpack(self, rows: Sequence[bytes], names: Sequence[str] | None = None) -> dict[str, Reports]:
@@ -90,9 +90,7 @@ class Layout:
     def _column(self, table: NDArray[np.uint8], at: int) -> Reports:
         design, width = self._questions[at].design, self._widths[at]
         start = self._flag_bytes + sum(self._widths[:at])
-        empty = design.sampler.empty(0)
-        piece = np.ascontiguousarray(table[:, start : start + width])
-        packed = piece.view(empty.dtype.newbyteorder("<")).reshape(len(table), *empty.shape[1:]).astype(empty.dtype)
+        packed = unpacked(design, np.ascontiguousarray(table[:, start : start + width]))
         missing = (table[:, at // 8] >> (at % 8) & 1).astype(np.bool_)
         return Reports(design, packed, missing if self._questions[at].optional else None, RANDOMNESS)
 
@@ -109,81 +107,3 @@ def submission_id(text: object) -> bytes:
     if not isinstance(text, str) or not _UUID.fullmatch(text):
         raise SubmissionError("submission must be a UUID such as 123e4567-e89b-42d3-a456-426614174000.")
     return bytes.fromhex(text.replace("-", ""))
-
-
-def packer(design: Design) -> Callable[[object], bytes]:
-    """How one report of a design, as it travels, becomes the bytes that a file of reports holds."""
-    if design.variables:
-        return _joint_packer([packer(part) for part in design.variables.values()])
-    return _set_packer(design) if design.codec.bit_masks else _row_packer(design)
-
-
-def _width(design: Design) -> int:
-    empty = design.sampler.empty(1)
-    return int(empty.nbytes)
-
-
-def _row_packer(design: Design) -> Callable[[object], bytes]:
-    count, width = design.report_count(), _width(design)
-    impossible = _impossible_rows(design, count)
-    wrong = f"a report must be a whole number from 0 to {count - 1} that its design can produce."
-
-    def pack(report: object) -> bytes:
-        if type(report) is not int or not 0 <= report < count or report in impossible:
-            raise SubmissionError(wrong)
-        return report.to_bytes(width, "little")
-
-    return pack
-
-
-def _impossible_rows(design: Design, count: int) -> set[int]:
-    """Rows of the matrix that cannot occur; most designs have none."""
-    rows, impossible = np.arange(count).astype(design.sampler.empty(0).dtype), set()
-    while (at := design.codec.first_impossible(rows)) >= 0:
-        impossible.add(int(rows[at]))
-        rows = rows[at + 1 :]
-    return impossible
-
-
-def _set_packer(design: Design) -> Callable[[object], bytes]:
-    k, width, sizes = design.k, _width(design), design.codec.set_sizes
-    wrong = f"a report must be a rising list of positions from 0 to {k - 1}, as many as its design can produce."
-
-    def pack(report: object) -> bytes:
-        if not isinstance(report, list) or len(report) not in sizes or any(type(at) is not int for at in report):
-            raise SubmissionError(wrong)
-        if any(b <= a for a, b in zip([-1, *report], [*report, k], strict=True)):
-            raise SubmissionError(wrong)
-        mask = bytearray(width)
-        for at in report:
-            mask[at >> 3] |= 1 << (at & 7)
-        return bytes(mask)
-
-    return pack
-
-
-def _joint_packer(parts: list[Callable[[object], bytes]]) -> Callable[[object], bytes]:
-    def pack(report: object) -> bytes:
-        if not isinstance(report, list) or len(report) != len(parts):
-            raise SubmissionError(f"a report must be a list of {len(parts)} reports, one for each variable.")
-        return b"".join(part(piece) for part, piece in zip(parts, report, strict=True))
-
-    return pack
-
-
-def wire_reports(reports: Reports) -> list[Any]:
-    """Each report as it travels: a position, a rising list of positions, a list of these, or None."""
-    design = reports.design
-    gone = np.zeros(len(reports), np.bool_) if reports.missing is None else reports.missing
-    travelling = _travelling(design, reports.packed)
-    return [None if lost else report for report, lost in zip(travelling, gone.tolist(), strict=True)]
-
-
-def _travelling(design: Design, packed: NDArray[Any]) -> list[Any]:
-    if design.variables:
-        pieces = zip(design.variables.values(), design.codec.split(packed), strict=True)
-        return [list(joint) for joint in zip(*(_travelling(part, piece) for part, piece in pieces), strict=True)]
-    if design.codec.bit_masks:
-        members = np.unpackbits(packed, axis=1, count=design.k, bitorder="little")
-        return [np.flatnonzero(row).tolist() for row in members]
-    return [int(code) for code in packed.tolist()]

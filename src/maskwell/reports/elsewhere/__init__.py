@@ -1,0 +1,1 @@
+"""Reports that come from elsewhere: as labels, or as positions that devices sent."""
