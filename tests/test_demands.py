@@ -283,8 +283,10 @@ def test_the_bound_is_below_the_ratio_everywhere(weights, gammas):
     """For mixtures of regions, which have no closed form: below every value on a grid of its own."""
 
     def upper(a):
-        mixed = sum(w * g * a / (1 + (g - 1) * a) for w, g in zip(weights, gammas, strict=True))
-        return mixed / sum(weights)
+        # From the nearer end, so that it is computed to within some units in the last place, as the demand assumes.
+        pairs = zip(weights, gammas, strict=True)
+        share = sum(w * (g * a if a < 0.5 else 1 - a) / (1 + (g - 1) * a) for w, g in pairs) / sum(weights)
+        return share if a < 0.5 else 1 - share
 
     p = np.linspace(0, 1, 1003)[1:-1]
     h = np.array([upper(a) for a in p.tolist()])

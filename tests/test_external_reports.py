@@ -136,10 +136,10 @@ def test_sources_are_joined_without_a_warning() -> None:
 
 
 def test_many_rows_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from maskwell.reports import drawn_elsewhere
+    from maskwell.reports.elsewhere import labels
 
     reports = PAIRS.mask(["a", "b", "c"] * 40, seed=1)
-    monkeypatch.setattr(drawn_elsewhere, "_CELLS_AT_ONCE", 28)
+    monkeypatch.setattr(labels, "_CELLS_AT_ONCE", 28)
     assert mw.Reports.of(PAIRS, reports.decode()) == reports
     with pytest.raises(mw.ReportError, match="first in row 101"):
         mw.Reports.of(PAIRS, [*reports.decode()[:101], ["a"], *reports.decode()[102:]])

@@ -30,6 +30,8 @@ DRAWN = {
     "Effects": "fit.marginal_effects().plot()",
     "Estimate": "estimate.plot()",
     "FileComparison": "association_chart(comparison)",
+    "GainLeakage": ".gain_leakage(",
+    "GroupEstimates": "mw.estimate_by(reports, region).plot()",
     "IdentificationAudit": "release.audit.plot()",
     "Optimum": "mw.release.most_informative(",
     "PowerCurve": "mw.planning.power_curve(",

@@ -209,6 +209,7 @@ NO_RESULTS = {
     *("Microdata", "Recipe", "Recode", "Variable", "BlockEntry"),
     # Parts of a design or of a result, which show themselves in it.
     *("Batch", "Codec", "Channel", "Sampler", "Scores", "Space", "Embedding", "Patterns", "Moments", "Entry"),
+    *("BinomialModel", "VarianceModel"),
     *("BitsSampler", "BlockSampler", "HyperplaneSampler", "RowSampler", "TwoTablesSampler"),
     *("BreachRegion", "ColumnAttack", "Derivations", "Driver", "Tallies"),
 }

@@ -183,7 +183,7 @@ def test_mask_refuses(run: Run, files: Path, content: str, options: list[Any], a
     ("args", "about"),
     [
         (["nothing.csv", "-c", "colour", "-d", "design.json", "-o", "o.parquet"], ["nothing.csv"]),
-        ([".", "-c", "colour", "-d", "design.json", "-o", "o.parquet"], [".csv"]),
+        ([".", "-c", "colour", "-d", "design.json", "-o", "o.parquet"], ["a folder", "--design colour=FILE"]),
         (["answers.csv", "-c", "colour", "-d", "nothing.json", "-o", "o.parquet"], ["nothing.json"]),
         (["answers.csv", "-c", "colour", "-d", "answers.csv", "-o", "o.parquet"], ["answers.csv", "JSON"]),
         (["answers.csv", "-c", "colour", "-d", "answers.parquet", "-o", "o.parquet"], ["not text"]),

@@ -34,6 +34,7 @@ THINGS = """
 --backup            a copy of a database to write
 --behaviour         what people do who do not follow the design
 --beta              the demand of a factor of belief
+--between           the two groups that are compared
 --block-size        how many combinations a block has
 --blocks            which combinations exchange records
 --bottom            a bottom code
@@ -102,6 +103,7 @@ THINGS = """
 --nearest           take the nearest design
 --new-token         make a new token
 --of                whose behaviour it is
+--other             what labels count as that a design does not know
 --output            the file or folder to write
 --patterns          keep each distinct report
 --permutations      how many shuffles

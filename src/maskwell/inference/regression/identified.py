@@ -107,8 +107,8 @@ def refuse_unidentified(information: Matrix, names: Sequence[str]) -> None:
         parts = [_named(names, int(at)) for at in sorted(strongest) if abs(vectors[at, 0]) > 0.05]
         together = ", ".join(dict.fromkeys(parts))
         raise EstimationError(
-            f"the data cannot tell {together} apart: the information is singular (scaled eigenvalue {values[0]:.2g}). "
-            "Leave one of them out."
+            f"the data cannot tell {together} apart: the information, scaled to ones on its diagonal, has an "
+            f"eigenvalue below {LEAST_EIGENVALUE:g}. Leave one of them out."
         )
 
 
