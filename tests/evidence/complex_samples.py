@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.stats import binom, chi2
 import maskwell as mw
 from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
+from tests.evidence.workers import measured
 
 SEED = 8123
 SURVEYS: dict[Size, int] = {"reduced": 40, "full": 20_000}
@@ -245,7 +246,7 @@ class Cell:
 
 def run(size: Size) -> Result:
     """Draw, mask, estimate, again and again."""
-    cells = [cell for number, name in enumerate(SAMPLES) for cell in measure(name, size, number)]
+    cells = [cell for part in measured(partial(measure, size=size), SAMPLES, size) for cell in part]
     failures = []
     for cell in cells:
         low, high = variance_limits(cell.surveys)
@@ -334,8 +335,9 @@ def masked(p: Population, drawn: list[Drawn], seed: int) -> mw.Reports:
     return MASK.mask(labels, seed=seed)
 
 
-def measure(name: str, size: Size, number: int) -> list[Cell]:
+def measure(name: str, size: Size) -> list[Cell]:
     """All estimators with one sample design."""
+    number = list(SAMPLES).index(name)
     which, draw = SAMPLES[name]
     p = populations()[which]
     rng = np.random.default_rng([SEED, number])
@@ -348,8 +350,8 @@ def measure(name: str, size: Size, number: int) -> list[Cell]:
         for survey, each in enumerate(drawn, start=first):
             part = reports.part(slice(start, start + len(each.people)))
             start += len(each.people)
-            for estimator, measured in measures(part, each, p, survey < REFITTED[size]).items():
-                kept.setdefault(estimator, []).append(measured)
+            for estimator, numbers in measures(part, each, p, survey < REFITTED[size]).items():
+                kept.setdefault(estimator, []).append(numbers)
     cells = []
     for estimator, found in kept.items():
         values, variances, limits = (np.array([one[i] for one in found]) for i in range(3))

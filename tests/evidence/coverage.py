@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
 
@@ -18,11 +16,11 @@ from tests.evidence.exact_coverage import count_probabilities, coverage_at, is_b
 from tests.evidence.limits import FALSE_ALARM, JOINT, KINDS, LEVEL, ORIGIN, SINGLE, covers, described, promised, within
 from tests.evidence.record import Result, Size, Table
 from tests.evidence.surveys import tallies
+from tests.evidence.workers import measured
 
 SEED = 20_190_801
 # For each name of a design, estimator and kind of interval, over all cells; never below 2,000.
 SURVEYS: dict[Size, int] = {"reduced": 2_000, "full": 20_000}
-WORKERS: dict[Size, int] = {"reduced": 1, "full": 2}
 RESPONDENTS = (30, 100, 1000)
 # Larger samples are enumerated in the topic `exact_coverage`.
 COMPARED_UP_TO = 100
@@ -92,20 +90,14 @@ def kinds_of(estimate: mw.Estimate) -> tuple[str, ...]:
     return KINDS if estimate.scores.binomial() else ("wald", "wilson")
 
 
-def measured(size: Size) -> list[Coverage]:
+def every_cell(size: Size) -> list[Coverage]:
     """Every cell of every design."""
-    parts: Iterable[list[Coverage]]
-    if WORKERS[size] == 1:
-        parts = [measure(case, size) for case in CASES]
-    else:
-        with ProcessPoolExecutor(WORKERS[size], mp_context=get_context("spawn")) as pool:
-            parts = list(pool.map(measure, CASES, [size] * len(CASES)))
-    return [cell for part in parts for cell in part]
+    return [cell for part in measured(partial(measure, size=size), CASES, size) for cell in part]
 
 
 def run(size: Size) -> Result:
     """Simulate every cell and hold it against its band."""
-    return conclude(measured(size))
+    return conclude(every_cell(size))
 
 
 def conclude(cells: list[Coverage]) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.regression import Regression
 from tests.evidence.cases import Floats
 from tests.evidence.record import Cell, Result, Size, Table
+from tests.evidence.workers import measured
 
 SEED = 8101
 # Coverage pooled over the coefficients of a fit has a standard error of about .15 over the root of the surveys, as
@@ -152,7 +154,7 @@ class Case:
 def run(size: Size) -> Result:
     """Draw, mask and fit, again and again."""
     surveys = SURVEYS[size]
-    cases = [case for family in FAMILIES[size] for case in measure(family, surveys)]
+    cases = [case for part in measured(partial(measure, surveys=surveys), FAMILIES[size], size) for case in part]
     arms = ARMS[size]
     sizes = arms_size(arms)
     failures = [failure for case in cases for failure in _failures(case, surveys)]
@@ -208,10 +210,11 @@ def run(size: Size) -> Result:
     )
 
 
-def measure(family: str, surveys: int) -> Iterator[Case]:
+def measure(family: str, surveys: int) -> list[Case]:
     """Both methods on the same reports, for each set of masked variables."""
     world = World.made_up(family)
     kinds: tuple[Masked, ...] = ("predictor",) if family == "normal" else ("outcome", "predictor", "both")
+    cases = []
     for masked in kinds:
         survey = Survey(world, masked)
         found: dict[Method, list[tuple[Floats, Floats]]] = {method: [] for method in METHODS}
@@ -224,7 +227,8 @@ def measure(family: str, surveys: int) -> Iterator[Case]:
                     starts[method] = fit.solution.theta  # another survey's, which is near
         for method, fits in found.items():
             estimates, errors = (np.array(part) for part in zip(*fits, strict=True))
-            yield Case(family, masked, method, world.truth, estimates, errors, surveys - len(fits))
+            cases.append(Case(family, masked, method, world.truth, estimates, errors, surveys - len(fits)))
+    return cases
 
 
 class Survey:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.stats import binom, chi2
 import maskwell as mw
 from tests.evidence.cases import Floats
 from tests.evidence.record import Result, Size, Table
+from tests.evidence.workers import measured
 
 SEED = 6143
 SURVEYS: dict[Size, int] = {"reduced": 60, "full": 12_000}
@@ -95,8 +97,9 @@ class Cell:
         return f"{self.sample}, {self.cheats:.0%} do not follow"
 
 
-def measure(name: str, cheats: float, surveys: int) -> Cell:
+def measure(point: tuple[str, float], surveys: int) -> Cell:
     """Draw people, assign each to a die, mask and estimate, again and again."""
+    name, cheats = point
     population = Population.made_up(cheats)
     rng = np.random.default_rng([SEED, *name.encode(), round(1000 * cheats)])
     truth = population.truth
@@ -142,7 +145,7 @@ def violations(cell: Cell) -> list[str]:
 def run(size: Size) -> Result:
     """Every sample design, where some do not follow and where all do."""
     surveys = SURVEYS[size]
-    cells = [measure(name, cheats, surveys) for name in SAMPLES[size] for cheats in (0.12, 0.0)]
+    cells = measured(partial(measure, surveys=surveys), list(product(SAMPLES[size], (0.12, 0.0))), size)
     some, none = ([cell for cell in cells if bool(cell.cheats) == which] for which in (True, False))
     rates = np.concatenate([cell.covered / surveys for cell in some])
     ratios = np.concatenate([cell.ratios for cell in some])
