@@ -169,6 +169,24 @@ def test_a_census_has_only_the_noise_of_masking() -> None:
     assert (np.abs(ratio - 1) < 0.36).all(), ratio
 
 
+def test_a_variance_that_comes_out_below_zero_has_no_root() -> None:
+    """A census has only the noise of masking, whose unbiased variance is negative in some small files: said as 0."""
+    item = mw.designs.warner(truth_prob=0.9)
+    both = mw.designs.product(item, item, names=["theft", "fraud"])
+    refused = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(6, 20))
+        reports = both.mask(np.array(["yes", "no"], object)[rng.integers(0, 2, (n, 2))], seed=seed)
+        try:
+            found = mw.correlations(reports, sample=mw.Sample(fpc=np.full(n, n))).of("theft", "fraud")
+        except mw.EstimationError:
+            refused += 1
+        else:
+            assert found.standard_error >= 0
+    assert 0 < refused < 100
+
+
 def test_items_are_those_of_open_answers() -> None:
     """Nothing masked: correlations, sums and their moments are the usual ones."""
     random = np.random.default_rng(4)

@@ -121,7 +121,7 @@ def correlations(reports: Any, scores: Any = None, *, sample: Sample | None = No
     averages = items.averages(columns)
     centre = unbiased_shift(averages.covariance, d)
     s = covariances(averages.means, d) + centre
-    errors = np.sqrt(np.diagonal(averages.covariance_of(lambda m: np.diagonal(covariances(m, d)))))
+    errors = averages.errors_of(lambda m: np.diagonal(covariances(m, d)))
     for name, variance, error in zip(names, np.diagonal(s), errors, strict=True):
         if variance <= 2 * error:
             raise EstimationError(
@@ -141,7 +141,7 @@ def correlations(reports: Any, scores: Any = None, *, sample: Sample | None = No
             v = averages.covariance_of(parts)
             pairs[names[i], names[j]] = Quotient(
                 float(value),
-                float(v[0, 0]) ** 0.5,
+                max(float(v[0, 0]), 0.0) ** 0.5,
                 degrees_of_freedom_of(items, sample),
                 f"correlation of {names[i]} and {names[j]}",
                 float(above),

@@ -132,7 +132,7 @@ def sum_score(reports: Any, scores: Any = None, *, sample: Sample | None = None)
         whole, own = c.sum(), np.trace(c)
         return np.array([m[:d].sum(), whole, d / (d - 1) * (1 - own / whole)])
 
-    found, errors = of_moments(averages.means), np.sqrt(np.diagonal(averages.covariance_of(of_moments)))
+    found, errors = of_moments(averages.means), averages.errors_of(of_moments)
     if found[1] <= 0:
         raise EstimationError(
             f"the variance of the sum is estimated as {found[1]:.3g}: masking drowns it; ask more people, or mask less."

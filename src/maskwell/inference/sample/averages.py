@@ -88,6 +88,15 @@ class Averages:
             found = found + slopes @ self._masked(lacking * self._shares**2) @ slopes.T
         return np.asarray(found)
 
+    def errors_of(self, function: Function) -> Vector:
+        """The standard errors of a smooth function of the averages.
+
+        Where a population correction leaves masking alone, an unbiased variance may come out below 0, and rounding
+        alone makes one where the slopes are 0: neither has a root, and 0 is the nearest variance.
+        """
+        found: Vector = np.sqrt(np.maximum(np.diagonal(self.covariance_of(function)), 0.0))
+        return found
+
     def _masked(self, weights: Vector) -> Matrix:
         both: Matrix = (self.values * weights[:, None]).T @ self.values
         return both - self.products(weights)

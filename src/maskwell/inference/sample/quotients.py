@@ -96,7 +96,7 @@ def compare_groups(
         first, second = _shares(means)
         return np.array([first - second])
 
-    error = float(averages.covariance_of(difference)[0, 0]) ** 0.5
+    error = float(averages.errors_of(difference)[0])
     df = float(found.sample.degrees_of_freedom)
     return Contrast(float(difference(averages.means)[0]), error, df, f"difference of {names}")
 
@@ -161,7 +161,7 @@ def _quotient(averages: Averages, pair: Any, name: str) -> Quotient:
     """The first of a pair of smooth functions over the second."""
     above, below = pair(averages.means)
     spread = averages.covariance_of(pair)
-    error = float(spread[1, 1]) ** 0.5
+    error = max(float(spread[1, 1]), 0.0) ** 0.5
     if below <= _NEAR_ZERO * error:
         raise EstimationError(
             f"the denominator is estimated as {below:.4g} with standard error {error:.2g}: too near 0 to divide by."
@@ -171,10 +171,9 @@ def _quotient(averages: Averages, pair: Any, name: str) -> Quotient:
         first, second = pair(means)
         return np.array([first / second])
 
-    variance = float(averages.covariance_of(value)[0, 0])
     return Quotient(
         float(above / below),
-        max(variance, 0.0) ** 0.5,
+        float(averages.errors_of(value)[0]),
         float(averages.sample.degrees_of_freedom),
         name,
         float(above),
