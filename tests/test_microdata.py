@@ -196,6 +196,15 @@ def test_stata_keeps_codes_labels_formats_and_kinds_of_missing_values(tmp_path: 
     assert described(tmp_path / "b.dta") == described(tmp_path / "a.dta")
 
 
+def test_numbers_of_four_bytes_that_stata_takes_for_missing_are_stored_in_eight(tmp_path: Path) -> None:
+    cells = np.array([2.0**127, -3e38, 1.5], np.float32)
+    file = tmp_path / "large.dta"
+    write(Microdata(pa.table({"x": cells}), "csv"), file)
+    frame, meta = pyreadstat.read_dta(file)
+    assert frame["x"].tolist() == cells.tolist()
+    assert meta.readstat_variable_types["x"] == "double"
+
+
 @pytest.mark.parametrize("version", [8, 10, 12, 13, 14, 15])
 def test_stata_files_of_all_versions_keep_their_storage_types(tmp_path: Path, version: int) -> None:
     if version in (10, 13, 14):

@@ -16,8 +16,9 @@ from maskwell.microdata.labelled.stata_file import STORAGE, Column, write_file
 from maskwell.microdata.labelled.value_labels import labelled, whole
 from maskwell.microdata.model import Microdata, Variable
 
-# Stata's own numbers for missing values of type double: . is 2^1023, and .a to .z follow.
+# Stata's own numbers for missing values of type double: . is 2^1023, and .a to .z follow. Of type float: from 2^127.
 _MISSING, _STEP = 2.0**1023, 2.0**1011
+_MISSING_FLOAT = 2.0**127
 _ORIGIN, _DAY, _SECOND = "1960-01-01", 1.0, 1e3
 _SMALLEST = (("int8", -127, 100), ("int16", -32767, 32740), ("int32", -2147483647, 2147483620))
 _RESERVED = frozenset({"byte", "int", "long", "float", "double", "strL", "if", "in", "using", "with", "_all", "_b"})
@@ -155,7 +156,7 @@ def _storage(column: Outgoing, numbers: Any) -> str:
     import pyarrow as pa
 
     kind = column.natural
-    if pa.types.is_float32(kind):
+    if pa.types.is_float32(kind) and not (np.abs(numbers) >= _MISSING_FLOAT).any():
         return "float"
     if (pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind)) and len(numbers):
         for name, least, most in _SMALLEST:
