@@ -13,7 +13,7 @@ import statsmodels.formula.api as smf
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import maskwell as mw
-from maskwell.inference.regression.families import family_of
+from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import model_frame
 
@@ -118,7 +118,7 @@ def test_gradient_and_information_are_the_derivatives_of_the_likelihood(
 ) -> None:
     frame = model_frame(formula, made["data"], made["masked"], family, None, "refuse")
     weights = np.random.default_rng(1).uniform(0.5, 2, N)
-    likelihood = Likelihood(frame, family_of(family, len(frame.outcome.categories)), weights)
+    likelihood = Likelihood(frame, FAMILIES[family](len(frame.outcome.categories)), weights)
     theta = likelihood.start() + 0.1 * np.random.default_rng(2).normal(size=likelihood.size)
     at = likelihood.evaluate(theta)
     assert at.value == pytest.approx(likelihood.value(theta), rel=1e-12)

@@ -15,7 +15,7 @@ from scipy.stats import binom, norm, t
 
 import maskwell as mw
 from maskwell.inference.regression.covariance import CovarianceType
-from maskwell.inference.regression.families import family_of
+from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.fit import Method, fitted
 from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.regression import Regression
@@ -55,7 +55,7 @@ LINKS: Links = {
     "cloglog": (-0.8, 0.6, lambda eta: -np.expm1(-np.exp(eta))),
     "identity": (0.45, 0.15, lambda eta: eta),
 }
-FAMILIES: dict[Size, tuple[str, ...]] = {
+MEASURED: dict[Size, tuple[str, ...]] = {
     "reduced": ("logit", "multinomial", "normal"),
     "full": (*LINKS, "multinomial", "cumulative", "normal"),
 }
@@ -154,7 +154,7 @@ class Case:
 def run(size: Size) -> Result:
     """Draw, mask and fit, again and again."""
     surveys = SURVEYS[size]
-    cases = [case for part in measured(partial(measure, surveys=surveys), FAMILIES[size], size) for case in part]
+    cases = [case for part in measured(partial(measure, surveys=surveys), MEASURED[size], size) for case in part]
     arms = ARMS[size]
     sizes = arms_size(arms)
     failures = [failure for case in cases for failure in _failures(case, surveys)]
@@ -270,7 +270,7 @@ class Survey:
 def _fit(frame: ModelFrame, family: str, method: Method, start: Floats | None) -> Regression | None:
     """The fit with the method's own covariance; None where it is refused."""
     kind: CovarianceType = "observed" if method == "likelihood" else "robust"
-    model = family_of(family, len(frame.outcome.categories))
+    model = FAMILIES[family](len(frame.outcome.categories))
     try:
         return fitted("", frame, model, method, kind, np.ones(frame.n), start=start)
     except mw.EstimationError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.inference.regression.families import Family, Moments
+from maskwell.inference.regression.families.family import Family, Moments
 from maskwell.inference.regression.likelihood import Evaluation, gathered, linear_predictors, pulled
 from maskwell.inference.regression.model_frame import ModelFrame
 

@@ -11,7 +11,8 @@ import numpy as np
 from maskwell.designs.channels.numbers import Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.covariance import CovarianceType, covariance_of, evaluated, inverse, sandwich
-from maskwell.inference.regression.families import FAMILIES, Family, family_of
+from maskwell.inference.regression.families import FAMILIES
+from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.identified import (
     refuse_collinear,
     refuse_few,
@@ -69,7 +70,7 @@ def regress(
         raise DataError(f"method must be likelihood or corrected; got {method!r}.", parameter="method")
     kind = _covariance_type(cov_type, method, sample)
     frame = model_frame(formula, data, masked, family, event, missing)
-    chosen = family_of(family, len(frame.outcome.categories))
+    chosen = FAMILIES[family](len(frame.outcome.categories))
     if sample is None:
         return fitted(formula, frame, chosen, method, kind, np.ones(frame.n))
     if not isinstance(sample, Sample):

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.inference.regression.families import Family, Multinomial, Outlook
+from maskwell.inference.regression.families.family import Family, Outlook
+from maskwell.inference.regression.families.multinomial import Multinomial
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.sampling.threads import worker_count
 

@@ -15,7 +15,7 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.inference.alternatives import quantile
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
 from maskwell.inference.regression.covariance import CovarianceType
-from maskwell.inference.regression.families import Family
+from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import Solution

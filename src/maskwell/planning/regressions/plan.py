@@ -20,7 +20,8 @@ from maskwell.errors import DataError, DesignError, EstimationError
 from maskwell.inference.draws import derived_seed, draw_uniforms
 from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.inference.regression.covariance import inverse, sandwich
-from maskwell.inference.regression.families import FAMILIES, Family
+from maskwell.inference.regression.families import FAMILIES
+from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.fit import Method, fitted
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.model_frame import ModelFrame

@@ -15,7 +15,8 @@ from maskwell.designs.channels.numbers import Matrix
 from maskwell.errors import DataError
 from maskwell.exact import fraction
 from maskwell.inference.draws import derived_seed, draw_uniforms
-from maskwell.inference.regression.families import Family, family_of
+from maskwell.inference.regression.families import FAMILIES
+from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame, filled, model_frame
 from maskwell.numerics.normal import normal_quantile
@@ -135,7 +136,7 @@ def planned(
         data[outcome] = np.arange(n, dtype=float)
     blank = {name: Reports(design, design.pack_rows(np.zeros(n, np.int64))) for name, design in masked.items()}
     frame = model_frame(formula, data, blank, family, event, "refuse")
-    model = family_of(family, len(frame.outcome.categories))
+    model = FAMILIES[family](len(frame.outcome.categories))
     names = model.parameter_names(frame.terms, frame.outcome.categories)
     theta = _theta(coefficients, names)
     if numeric:
