@@ -49,6 +49,14 @@ def test_cheating_detection(yes: tuple[float, float], sizes: tuple[int, int]) ->
     assert found.gap < 1e-5
 
 
+def test_a_p_value_of_two_lines_stands_on_two_lines() -> None:
+    designs = [mw.designs.mangat(truth_prob=p) for p in ("1/5", "3/4")]
+    tallies = [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([520, 480], [300, 700]), strict=True)]
+    lines = mw.compliance(tallies, {"lies": mw.Behaviour("no", of="yes")}).summary().splitlines()
+    assert any(line.startswith("without behaviours a category is estimated at or near 0") for line in lines)
+    assert not any("\\n" in line for line in lines)
+
+
 def test_lie_detector_is_cheating_detection_with_liars_counted_as_carriers() -> None:
     """Moshagen, Musch and Erdfelder (2012), with Mangat's design: the reports cannot tell the two models apart."""
     l1, l2, p1, p2 = 0.32, 0.78, 5 / 6, 1 / 6  # chances of the truth in Mangat's device

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from formulaic import model_matrix
+from scipy.stats import t as student
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import maskwell as mw
@@ -227,6 +229,61 @@ def test_effects_and_predictions(made: dict[str, Any]) -> None:
     assert np.allclose(several.marginal_effects().to_frame().groupby("predictor")["effect"].sum(), 0, atol=1e-9)
 
 
+def test_labels_that_are_numbers_change_from_one_to_the_next(made: dict[str, Any]) -> None:
+    """A number within ``C()`` has no slope: its effect is that of each label beside the first."""
+    visits = np.array([0, 1, 5])[np.arange(N) % 3]
+    data = made["data"].assign(visits=visits)
+    masked = {"used": made["masked"]["used"]}
+    fit = mw.regress("used ~ age + C(visits)", data, masked=masked)
+    texts = mw.regress("used ~ age + text", data.assign(text=visits.astype(str)), masked=masked)
+    effects, same = fit.marginal_effects().to_frame(), texts.marginal_effects().to_frame()
+    assert effects["change"].tolist() == ["slope", "1 - 0", "5 - 0"]
+    columns = ["effect", "standard_error", "p_value"]
+    np.testing.assert_allclose(effects[columns].iloc[1:], same.sort_values("predictor")[columns].iloc[1:], rtol=1e-6)
+    message = r"'visits' must hold labels that the fit had; row 1 does not"
+    with pytest.raises(mw.DataError, match=message):
+        fit.predict({"age": [0.0, 0.0], "visits": [1, 2]})
+
+
+def test_a_step_has_no_slope_rather_than_one_of_0(made: dict[str, Any]) -> None:
+    fit = mw.regress("used ~ I(age > 0) + sex", made["data"], masked={"used": made["masked"]["used"]})
+    effects = fit.marginal_effects().to_frame().set_index("predictor")
+    assert effects.loc["age", ["effect", "standard_error", "p_value"]].isna().all()
+    assert np.isfinite(effects.loc["sex", "standard_error"])
+
+
+def test_effects_in_a_sample_have_its_degrees_of_freedom(made: dict[str, Any]) -> None:
+    sample = mw.Sample(clusters=np.arange(N) % 6)
+    fit = mw.regress("used ~ age", made["data"], masked={"used": made["masked"]["used"]}, sample=sample)
+    effects = fit.marginal_effects()
+    row = effects.to_frame().iloc[0]
+    half = (row["upper"] - row["lower"]) / 2
+    assert half == pytest.approx(student.ppf(0.975, 5) * row["standard_error"], rel=1e-9)
+    assert row["p_value"] == pytest.approx(2 * student.sf(row["effect"] / row["standard_error"], 5), rel=1e-6)
+
+
+@pytest.mark.parametrize("term", ["scale(age)", "poly(age, 2)", "bs(age, df=4)", "center(`at home`)", "{age / 2}"])
+def test_functions_of_whole_columns_find_their_columns(made: dict[str, Any], term: str) -> None:
+    """The fit is that of the columns which the function gives, and its effects those of the same curve."""
+    data = made["data"].rename(columns={"age": "at home"}) if "home" in term else made["data"]
+    masked = {"used": made["masked"]["used"]}
+    fit = mw.regress(f"used ~ sex + {term}", data, masked=masked)
+    columns = np.asarray(model_matrix(f"0 + {term}", data))
+    names = [f"c{at}" for at in range(columns.shape[1])]
+    given = pd.DataFrame(columns, columns=names).assign(sex=data["sex"])
+    plain = mw.regress(f"used ~ sex + {' + '.join(names)}", given, masked=masked)
+    assert fit.llf == pytest.approx(plain.llf, abs=1e-8)
+    assert np.isfinite(fit.marginal_effects().standard_errors).all()
+    np.testing.assert_allclose(fit.predict(data.iloc[:5]), plain.predict(given.iloc[:5]), atol=1e-8)
+
+
+@pytest.mark.parametrize("call", ["scale(visits)", "lag(visits)", "np.exp(center(visits))"])
+def test_nothing_is_taken_from_a_whole_column_of_masked_truths(made: dict[str, Any], call: str) -> None:
+    reports = mw.designs.minimax([0, 1, 2], epsilon=3).mask([LEVELS.index(label) for label in made["habit"]], seed=4)
+    with pytest.raises(mw.DataError, match=r"goes by the whole column, and the truths of 'visits' are masked"):
+        mw.regress(f"number ~ age + {call}", made["data"], masked={"visits": reports}, family="normal")
+
+
 def test_terms_are_tested_together(made: dict[str, Any]) -> None:
     fit = mw.regress("habit ~ age + sex", made["data"], masked=made["masked"], family="multinomial")
     wald, ratio = fit.wald_test("age"), fit.lr_test("age")
@@ -283,6 +340,14 @@ def test_what_the_data_do_not_tell_is_said(made: dict[str, Any]) -> None:
     assert "can estimate every category" in error(
         "habit ~ age", data, masked={"habit": groups}, family="multinomial", method="corrected"
     )
+    for family in ("multinomial", "cumulative"):
+        for formula in ("habit ~ age", "habit ~ sex", "habit ~ age * sex"):
+            assert "cannot tell all its categories apart (collapse)" in error(
+                formula, data, masked={"habit": groups}, family=family
+            )
+    # At ε = 0.02 a report of 1,500 is worth a hundred-thousandth of an answer.
+    faint = mw.designs.warner(truth_prob=0.505).mask(made["used"], seed=1)
+    assert "ask more people, or mask less" in error("used ~ age", data, masked={"used": faint})
 
 
 def test_numbers_as_labels_are_numbers_in_a_formula(made: dict[str, Any]) -> None:

@@ -285,7 +285,7 @@ class Compliance(Result):
         if confusions:
             lines.append(f"not told apart by these designs: {'; '.join(confusions[:3])}")
         if self.has_test:
-            lines.append(str(self.test()))
+            lines.extend(str(self.test()).splitlines())
         if self.behaviours and self.among == FOLLOWERS:
             lines.append("who does not comply may have any truth: among_all() has what that leaves possible")
         return lines

@@ -6,14 +6,15 @@ Standard errors follow from those of the coefficients (delta method), given the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
-from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail
-from maskwell.inference.intervals.closed_form import normal_quantile
+from maskwell.inference.alternatives import p_value, quantile
+from maskwell.inference.regression.formulas import labels_in, within_functions
 from maskwell.inference.regression.likelihood import linear_predictors, pulled
 from maskwell.inference.regression.model_frame import filled
 from maskwell.results.result import Result
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from maskwell.inference.regression.regression import Regression
 
 _STEP = 1e-4  # of a standard deviation, for slopes
+_JUMP = 1e-2  # of a column's largest entry
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +37,7 @@ class Effects(Result):
     categories: tuple[str, ...]
     estimates: Vector
     covariance: Matrix
+    degrees_of_freedom: float = np.inf
 
     @property
     def standard_errors(self) -> Vector:
@@ -42,8 +45,8 @@ class Effects(Result):
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
     def interval(self, level: float = 0.95) -> Matrix:
-        """Lower and upper Wald limits."""
-        margin = normal_quantile(level) * self.standard_errors
+        """Lower and upper Wald limits, with the degrees of freedom of the sample where there is one."""
+        margin = quantile(level, self.degrees_of_freedom) * self.standard_errors
         return np.column_stack([self.estimates - margin, self.estimates + margin])
 
     def _title(self) -> str:
@@ -61,8 +64,9 @@ class Effects(Result):
         import pandas as pd
 
         lower, upper = self.interval(level).T
+        df = self.degrees_of_freedom
         with np.errstate(divide="ignore", invalid="ignore"):
-            z = self.estimates / self.standard_errors
+            z = (self.estimates / self.standard_errors).tolist()
         return pd.DataFrame(
             {
                 "predictor": self.predictors,
@@ -72,7 +76,7 @@ class Effects(Result):
                 "standard_error": self.standard_errors,
                 "lower": lower,
                 "upper": upper,
-                "p_value": [chi_square_tail(float(value) ** 2, 1) for value in z],
+                "p_value": [value if math.isnan(value) else p_value(value, df) for value in z],
             }
         )
 
@@ -81,26 +85,32 @@ class Effects(Result):
 
 
 def marginal_effects(fit: Regression) -> Effects:
-    """The average marginal effects of a fit."""
+    """The average marginal effects of a fit; no number where a predictor's term is a step that has no slope."""
     predictors: list[str] = []
     changes: list[str] = []
     categories: list[str] = []
     values: list[float] = []
     gradients: list[Vector] = []
-    for name in sorted(str(v) for v in fit.frame.spec.required_variables):
+    for name in fit.frame.names:
         for change, low, high, per in _changes(fit, name):
             before, slope_before = _average(fit, {name: low})
             after, slope_after = _average(fit, {name: high})
             for j, category in _shown(fit):
+                gradient = (slope_after[j] - slope_before[j]) / per
                 predictors.append(name)
                 changes.append(change)
                 categories.append(category)
                 values.append((after[j] - before[j]) / per)
-                gradients.append((slope_after[j] - slope_before[j]) / per)
+                gradients.append(gradient)
     jacobian = np.array(gradients)
     covariance = _family_covariance(fit)
     return Effects(
-        tuple(predictors), tuple(changes), tuple(categories), np.array(values), jacobian @ covariance @ jacobian.T
+        tuple(predictors),
+        tuple(changes),
+        tuple(categories),
+        np.array(values),
+        jacobian @ covariance @ jacobian.T,
+        fit.degrees_of_freedom,
     )
 
 
@@ -113,17 +123,49 @@ def _shown(fit: Regression) -> list[tuple[int, str]]:
 
 
 def _changes(fit: Regression, name: str) -> list[tuple[str, Any, Any, float]]:
-    """What is compared: a label with the first one, or a number a little below and above what it is."""
+    """What is compared: a label with the first one, or a number a little below and above what it is.
+
+    Numbers that ``C()`` takes as labels are labels.
+    """
     variable = fit.frame.masked.get(name)
     if variable is not None:
         first, *others = variable.categories
         return [(f"{label} - {first}", first, label, 1.0) for label in others]
     column = fit.frame.table[name]
-    if column.dtype.kind in "iuf":
+    formula = fit.frame.spec.formula
+    if column.dtype.kind in "iuf" and name not in labels_in(formula):
         step = _STEP * (float(column.std()) or 1.0)
-        return [("slope", column - step, column + step, 2 * step)]
+        jumps = name in within_functions(formula) and _jumps(fit, name, step)
+        return [("slope", *_beside(column, step), math.nan if jumps else 2 * step)]
     first, *others = sorted(column.unique().tolist()) if column.dtype.name != "category" else column.cat.categories
     return [(f"{label} - {first}", first, label, 1.0) for label in others]
+
+
+def _beside(column: Any, step: float) -> tuple[Any, Any]:
+    """Numbers a little below and above, in the range that was seen: beyond it splines are not defined."""
+    low = column.clip(column.min() + step, max(column.max() - step, column.min() + step)) - step
+    return low, (low + 2 * step).clip(upper=column.max())
+
+
+def _jumps(fit: Regression, name: str, step: float) -> bool:
+    """Whether a function of this column is a step or nearly one, so that it has no slope.
+
+    Where a function is smooth half the step changes it half as much; where it jumps, by all or by nothing.
+    """
+    frame = fit.frame
+    hidden = [frame.masked[variable] for variable in frame.predictors.names]
+    table = filled(frame.table, hidden, [variable.categories[0] for variable in hidden])
+
+    def change(step: float) -> Matrix:
+        low, high = (_matrix(fit, table.assign(**{name: side})) for side in _beside(table[name], step))
+        return high - low
+
+    whole, half = change(step), change(step / 2)
+    return not whole.any() or bool((np.abs(whole - 2 * half) > _JUMP * np.abs(_matrix(fit, table)).max(axis=0)).any())
+
+
+def _matrix(fit: Regression, table: Any) -> Matrix:
+    return np.asarray(fit.frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
 
 
 def _average(fit: Regression, fixed: dict[str, Any]) -> tuple[Vector, Matrix]:
@@ -138,7 +180,7 @@ def _average(fit: Regression, fixed: dict[str, Any]) -> tuple[Vector, Matrix]:
         chosen = [fixed.get(variable.name, label) for variable, label in zip(hidden, labels, strict=True)]
         table = filled(frame.table, hidden, chosen)
         table = table.assign(**{name: _like(table[name], v) for name, v in fixed.items() if name not in frame.masked})
-        x = np.asarray(frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
+        x = _matrix(fit, table)
         maps = family.maps(x.shape[1])
         eta = linear_predictors(x, maps, fit.solution.theta[: maps[0].shape[1]])
         mean = family.mean(eta)

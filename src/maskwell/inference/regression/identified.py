@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.regression.likelihood import Likelihood, gathered
+from maskwell.inference.regression.masked import MaskedVariable
 
 LEAST_EIGENVALUE = 1e-9  # of an information that is scaled to ones on its diagonal
 # Of complete information to what an even chance would give, in any direction: where a fit with a finite solution has as
 # many records as it needs to see an event, this is at least one over their number.
 _LEAST_SHARE = 1e-7
+_LEAST_KEPT = 1e-8  # of the precision of open answers; rounding leaves about 1e-15
 _SMALL_SHARE = 1e-4  # where no maximum was found, the reason rather than the solution
 _FEWEST = 1e-5  # of the records in one category, by the model
 _LEAST_SCALE = 1e-6  # of a normal outcome's standard deviation, given the predictors
@@ -27,6 +29,7 @@ def require_identified(likelihood: Likelihood, information: Matrix, complete: Ma
     if (endless := without_finite_estimate(likelihood, complete, names)) is not None:
         raise EstimationError(endless)
     refuse_unidentified(information, names)
+    refuse_untold(likelihood, information, complete, names)
 
 
 def refuse_few(likelihood: Likelihood) -> None:
@@ -67,6 +70,8 @@ def refuse_endless(likelihood: Likelihood, theta: Vector, names: Sequence[str]) 
 
 def why_no_maximum(likelihood: Likelihood, theta: Vector, information: Matrix, names: Sequence[str]) -> str | Advice:
     """What stands in the way of a maximum."""
+    if (untold := _not_told_apart([likelihood.frame.outcome.masked])) is not None:
+        return untold
     if (empty := _empty_category(likelihood, theta)) is not None:
         return empty
     complete = likelihood.complete(theta)
@@ -81,17 +86,24 @@ def why_no_maximum(likelihood: Likelihood, theta: Vector, information: Matrix, n
         )
     if np.isfinite(information).all() and np.linalg.eigvalsh(information)[0] > 0:
         refuse_unidentified(information, names)
-    for variable in likelihood.frame.masked.values():
+    if (untold := _not_told_apart(likelihood.frame.masked.values())) is not None:
+        return untold
+    return (
+        "the likelihood has no clear maximum: these reports tell too little for this model. Leave terms out, ask more "
+        "people, or mask less."
+    )
+
+
+def _not_told_apart(variables: Iterable[MaskedVariable | None]) -> str | None:
+    """That a design cannot tell all categories of a variable, where one cannot."""
+    for variable in filter(None, variables):
         for design in variable.designs:
             if not design.estimable:
                 return (
                     f"the reports of {variable.name!r} cannot tell all its categories apart ({design.title}), and the "
                     "model needs what they do not tell. Join the categories, or leave terms out."
                 )
-    return (
-        "the likelihood has no clear maximum: these reports tell too little for this model. Leave terms out, ask more "
-        "people, or mask less."
-    )
+    return None
 
 
 def refuse_unidentified(information: Matrix, names: Sequence[str]) -> None:
@@ -109,6 +121,22 @@ def refuse_unidentified(information: Matrix, names: Sequence[str]) -> None:
         raise EstimationError(
             f"the data cannot tell {together} apart: the information, scaled to ones on its diagonal, has an "
             f"eigenvalue below {LEAST_EIGENVALUE:g}. Leave one of them out."
+        )
+
+
+def refuse_untold(likelihood: Likelihood, information: Matrix, complete: Matrix, names: Sequence[str]) -> None:
+    """An error where reports tell next to nothing in a direction in which open answers would tell something."""
+    refuse_unidentified(complete, names)
+    scale = np.sqrt(np.diagonal(complete))
+    root = np.linalg.cholesky(complete / np.outer(scale, scale))
+    half = np.linalg.solve(root, information / np.outer(scale, scale))
+    kept, directions = np.linalg.eigh(np.linalg.solve(root, half.T))
+    if kept[0] < _LEAST_KEPT:
+        at = int(np.argmax(np.abs(np.linalg.solve(root.T, directions[:, 0]))))
+        raise EstimationError(
+            _not_told_apart(likelihood.frame.masked.values())
+            or f"these reports tell next to nothing about {_named(names, at)}: less than {_LEAST_KEPT:g} of what open "
+            "answers would. Leave it out, or mask less."
         )
 
 
@@ -131,9 +159,13 @@ def without_finite_estimate(
     if not likelihood.family.numeric and likelihood.family.name != "identity":
         gram = _gram(likelihood, frame.matrices, likelihood.maps, _even(likelihood))
         if (at := _flattest(complete[:m, :m], gram, least)) is not None:
+            if (untold := _not_told_apart([frame.outcome.masked])) is not None:
+                return untold
+            noisy = frame.outcome.masked is not None and any(d.added_variance for d in frame.outcome.masked.designs)
+            more = ", join categories, ask more people, or mask less." if noisy else ", or join categories."
             return (
                 f"{_named(names, at)} has no finite estimate: along it the outcome is predicted without exception "
-                "(separation). Leave it out, or join categories."
+                f"(separation). Leave it out{more}"
             )
     if likelihood.background_maps and len(complete) > m:
         background = frame.background[None]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.extras import require
+from maskwell.inference.regression.formulas import parsed, refuse_state_of
+from maskwell.inference.regression.formulas import variables as names_in
 from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
 from maskwell.tables.frames import column_names, native_columns
 
@@ -51,6 +52,8 @@ class ModelFrame:
 
     outcome: Outcome
     terms: tuple[str, ...]
+    names: tuple[str, ...]
+    """The predictors that the formula reads, masked ones among them."""
     slices: Mapping[str, slice]
     matrices: NDArray[np.float64]
     predictors: Combinations
@@ -95,12 +98,12 @@ def model_frame(
     formula: str, data: Any, masked: Mapping[str, Any], family: str, event: Any, missing: str
 ) -> ModelFrame:
     """Read formula, data and reports; an error names the variable and the reason."""
-    left, right = _parsed(formula)
-    names = sorted(str(name) for name in right.required_variables)
-    outcome_names = sorted(str(name) for name in left.required_variables)
+    left, right = parsed(formula)
+    names, outcome_names = names_in(right), names_in(left)
     if both := sorted({*names} & {*outcome_names}):
         raise DataError(f"{both[0]!r} stands on both sides of the formula.", parameter="formula")
     variables = masked_variables(masked, {*names, *outcome_names})
+    refuse_state_of(right, variables)
     unused = [name for name in variables if name not in {*names, *outcome_names}]
     if unused or not variables:
         raise DataError("the formula uses none of the masked variables; name one in it.", parameter="formula")
@@ -116,6 +119,7 @@ def model_frame(
     return ModelFrame(
         outcome,
         tuple(spec.column_names),
+        tuple(names),
         {str(term): part for term, part in spec.term_slices.items()},
         matrices,
         among,
@@ -125,22 +129,6 @@ def model_frame(
         variables,
         table,
     )
-
-
-def _parsed(formula: str) -> tuple[Any, Any]:
-    require("The formulas of regress need", "formulaic")
-    from formulaic import Formula
-    from formulaic.errors import FormulaicError
-
-    try:
-        parsed = Formula(formula)
-        left, right = parsed.lhs, parsed.rhs
-        left.required_variables, right.required_variables  # noqa: B018  a formula of several parts has none
-        return left, right
-    except (FormulaicError, SyntaxError, AttributeError, TypeError):
-        raise DataError(
-            f"formula must read like 'outcome ~ first + second'; got {formula!r}.", parameter="formula"
-        ) from None
 
 
 def _table(data: Any, names: Sequence[str], variables: Mapping[str, MaskedVariable], n: int) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from maskwell.inference.alternatives import quantile
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
 from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families.family import Family
+from maskwell.inference.regression.formulas import labels_in
 from maskwell.inference.regression.likelihood import linear_predictors
 from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import Solution
@@ -245,7 +246,7 @@ class Regression(Result):
         import pandas as pd
         from formulaic.errors import FormulaicError
 
-        names = sorted(str(name) for name in self.frame.spec.required_variables)
+        names = self.frame.names
         table = pd.DataFrame({name: np.asarray(column) for name, column in native_columns(data, names, "data").items()})
         for name in names:
             if table[name].isna().any():
@@ -253,6 +254,7 @@ class Regression(Result):
                 raise DataError(f"data lack a value, first {name!r} in row {row}; leave such rows out.", "data")
             variable = self.frame.masked.get(name)
             if variable is None:
+                self._require_labels(name, table[name])
                 continue
             known = {str(c): c for c in variable.categories}
             if unknown := [row for row, label in enumerate(table[name]) if str(label) not in known]:
@@ -268,6 +270,15 @@ class Regression(Result):
                 return np.asarray(self.frame.spec.get_model_matrix(table, na_action="raise", output="numpy"), float)
         except (FormulaicError, ValueError, KeyError, TypeError, Warning) as error:
             raise DataError(f"data do not fit the formula ({type(error).__name__}).", parameter="data") from None
+
+    def _require_labels(self, name: str, column: Any) -> None:
+        """An error where a column of labels has one that the fit did not have."""
+        fitted = self.frame.table[name]
+        if fitted.dtype.kind in "iuf" and name not in labels_in(self.frame.spec.formula):
+            return
+        known = set(fitted.unique().tolist())
+        if unknown := [row for row, label in enumerate(column.tolist()) if label not in known]:
+            raise DataError(f"{name!r} must hold labels that the fit had; row {unknown[0]} does not.", parameter="data")
 
     def _eta(self, matrix: Matrix) -> Matrix:
         maps = self.family.maps(matrix.shape[1])
