@@ -140,6 +140,30 @@ def test_groups_of_one_sample_are_compared_with_their_covariance() -> None:
     assert abs(float(stated) / float(seen) - 1) < 0.36
 
 
+@pytest.mark.parametrize("how", ["linearised", "population", "replicates"])
+def test_sums_that_a_design_tells_alone_are_those_of_the_design_for_them(how: str) -> None:
+    """A design that cannot tell b from c, beside the one with both as one category; and one that tells all."""
+    rng = np.random.default_rng(5)
+    weights, cluster = 1 + rng.random(360), np.arange(360) // 12
+    fpc = {"fpc": np.full(360, 15)} if how == "population" else {}
+    sample = mw.Sample(weights=weights, strata=cluster // 10, clusters=cluster, **fpc)
+    if how == "replicates":
+        sample = sample.with_replicates("jkn")
+    three = mw.designs.from_matrix([["3/4", "1/4", "1/4"], ["1/4", "3/4", "3/4"]], ["a", "b", "c"], reports=["a", "o"])
+    two = mw.designs.warner(["a", "o"], truth_prob="3/4")
+    said = rng.choice(["a", "o"], 360, p=[0.4, 0.6]).astype(object)
+    said[7] = None
+    found, same = (
+        mw.estimate_contrast(mw.Reports.of(design, said, missing="keep"), {"a": 1}, sample=sample)
+        for design in (three, two)
+    )
+    assert found.value == pytest.approx(same.value, rel=1e-12)
+    assert found.standard_error == pytest.approx(same.standard_error, rel=1e-9)
+    assert found.degrees_of_freedom == same.degrees_of_freedom == sample.degrees_of_freedom
+    with pytest.raises(mw.EstimationError, match="never tells apart"):
+        mw.estimate_contrast(mw.Reports.of(three, said, missing="keep"), {"b": 1}, sample=sample)
+
+
 def test_a_census_has_only_the_noise_of_masking() -> None:
     """Everybody was asked, and everything that is estimated varies by the masks alone: 300 maskings."""
     item = mw.designs.warner(truth_prob=0.85)

@@ -1,4 +1,4 @@
-"""Regressions with masked variables: bias and coverage of coefficients, and the size of the test that arms agree."""
+"""Regressions with masked variables: bias and coverage of coefficients, and the size of tests of arms and terms."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ COMPARISONS = 500
 # Of a standard deviation: what estimates that are consistent, but not unbiased, may have of bias at this size.
 BIAS = 0.05
 SIZE = 0.05
+TESTS = ("arms agree in level", "arms agree in all", "a term, likelihood ratio", "a term, Wald")
 MOST_REFUSED = 0.02
 METHODS: tuple[Method, ...] = ("likelihood", "corrected")
 Masked = Literal["outcome", "predictor", "both"]
@@ -156,7 +157,7 @@ def run(size: Size) -> Result:
     surveys = SURVEYS[size]
     cases = [case for part in measured(partial(measure, surveys=surveys), MEASURED[size], size) for case in part]
     arms = ARMS[size]
-    sizes = arms_size(arms)
+    sizes = sizes_of_tests(arms)
     failures = [failure for case in cases for failure in _failures(case, surveys)]
     kinds: tuple[Masked, ...] = ("outcome", "predictor", "both")
     groups = [_pooled(cases, method, masked) for method in METHODS for masked in kinds]
@@ -165,9 +166,9 @@ def run(size: Size) -> Result:
         if not PROMISED[0] - ROOM[size] * error <= coverage <= PROMISED[1] + ROOM[size] * error:
             failures.append(f"{case.label}: coverage {coverage:.4f}, with standard error {error:.4f}")
     tail = FALSE_ALARM / COMPARISONS / 2
-    for effects, rejected in sizes.items():
+    for name, rejected in sizes.items():
         if not binom.ppf(tail, arms, SIZE) <= rejected <= binom.isf(tail, arms, SIZE):
-            failures.append(f"arms that agree in {effects}: rejected {rejected} of {arms} times at {SIZE}")
+            failures.append(f"{name}: rejected {rejected} of {arms} times at {SIZE}")
     pooled = [case.pooled[0] for case in cases]
     ends = [f"{min(pooled):.4f}", f"{max(pooled):.4f}"]
     return Result(
@@ -177,21 +178,21 @@ def run(size: Size) -> Result:
         "made-up people have an age, a habit of three categories that goes with it, and an outcome that follows the "
         "family exactly. Outcome (two or three categories; a number for normal), habit or both are masked: Warner's "
         "design at 0.85, minimax at ε = 2.5 for three categories.",
-        criterion=f"Mean estimates within {BIAS} standard deviations of the truth beyond simulation error, coverage of "
+        criterion=f"Mean estimates within {BIAS} standard deviations of the truth beyond simulation error. Coverage of "
         f"each coefficient's interval compatible with {PROMISED[0]} to {PROMISED[1]}, and tests that arms agree (half "
-        f"of the people asked directly) compatible with their size of {SIZE}: false alarm {FALSE_ALARM:g} over at most "
-        f"{COMPARISONS} comparisons. Coverage pooled over the coefficients within {PROMISED[0]} to {PROMISED[1]} for "
-        f"every family, method and kind of masking, give or take {ROOM[size]:g} of its standard errors. Surveys whose "
-        "fit is refused, which the package says, are counted apart.",
-        sizes={"surveys": surveys, "surveys of arms": arms, "respondents": N, "seed": SEED},
+        f"of the people asked directly) or that a term changes nothing with their size of {SIZE}: false alarm "
+        f"{FALSE_ALARM:g} over at most {COMPARISONS} comparisons. Coverage pooled over the coefficients within "
+        f"{PROMISED[0]} to {PROMISED[1]} for every family, method and kind of masking, give or take {ROOM[size]:g} of "
+        "its standard errors. Surveys whose fit is refused, which the package says, are counted apart.",
+        sizes={"surveys": surveys, "surveys of tests": arms, "respondents": N, "seed": SEED},
         findings=[
             f"{len(cases)} families, methods and kinds of masking over {surveys:,} surveys each: coverage pooled over "
             f"coefficients {ends[0]} to {ends[1]}, with standard errors up to {max(c.pooled[1] for c in cases):.4f}; "
             f"largest bias {max(np.abs(c.biases).max() for c in cases):.2f} standard deviations, "
             f"{sum(c.refused for c in cases)} fits refused.",
-            "Arms that agree were told apart by mistake "
-            + " and ".join(f"{r / arms:.3f} ({name})" for name, r in sizes.items())
-            + f" of {arms:,} times, at a size of {SIZE}.",
+            f"Of {arms:,} hypotheses that were true, tests at a size of {SIZE} rejected "
+            + ", ".join(f"{r / arms:.3f} ({name})" for name, r in sizes.items())
+            + ".",
         ],
         tables=[
             Table(
@@ -277,11 +278,13 @@ def _fit(frame: ModelFrame, family: str, method: Method, start: Floats | None) -
         return None
 
 
-def arms_size(surveys: int) -> dict[str, int]:
-    """How often the test finds that arms disagree which agree, in level and in every coefficient."""
+def sizes_of_tests(surveys: int) -> dict[str, int]:
+    """How often tests reject that are true: that arms agree, and that a term which changes nothing can be left out."""
     rng = np.random.default_rng([SEED, 7])
-    world, rejected = World.made_up("logit"), {"level": 0, "all": 0}
+    world = World.made_up("logit")
+    rejected = dict.fromkeys(TESTS, 0)
     arm = np.where(np.arange(N) % 2, "open", "masked")
+    region = np.array(["north", "middle", "south"])[rng.integers(3, size=N)]
     for number in range(surveys):
         habit, outcome = world.draw(rng)
         truth = np.array(["yes", "no"])[outcome]
@@ -289,10 +292,11 @@ def arms_size(surveys: int) -> dict[str, int]:
             name: design["used"].mask(truth[arm == name], seed=number, question="arms")
             for name, design in (("open", OPEN), ("masked", DESIGNS))
         }
-        data = {"age": world.age, "habit": pd.Categorical.from_codes(habit, HABITS)}
-        fit = mw.regress("used ~ age + habit", data, masked={"used": mw.arms(reports, arm)})
-        for effects in ("level", "all"):
-            rejected[effects] += fit.arms_test(effects=effects).p_value < SIZE
+        data = {"age": world.age, "habit": pd.Categorical.from_codes(habit, HABITS), "region": region}
+        fit = mw.regress("used ~ age + habit + region", data, masked={"used": mw.arms(reports, arm)})
+        found = (fit.arms_test(), fit.arms_test(effects="all"), fit.lr_test("region"), fit.wald_test("region"))
+        for name, test in zip(TESTS, found, strict=True):
+            rejected[name] += test.p_value < SIZE
     return rejected
 
 

@@ -119,6 +119,20 @@ def fieller(above: float, below: float, variances: tuple[float, float, float], t
     return (b - root) / a, (b + root) / a
 
 
+_TOLERANCE = 1e-9
+
+
+def report_weights(design: Design, vector: Vector) -> Vector:
+    """A number for each report whose mean is the weighted sum of proportions, for a design that cannot tell all."""
+    matrix = design.matrix()
+    weights: Vector = np.linalg.lstsq(matrix.T, vector, rcond=None)[0]
+    if np.abs(matrix.T @ weights - vector).max() > _TOLERANCE * max(1.0, np.abs(vector).max()):
+        raise EstimationError(
+            f"{design.title} cannot estimate this sum: give categories that it never tells apart the same score."
+        )
+    return weights
+
+
 def contrast_vector(design: Design, scores: ContrastScores) -> Vector:
     """Scores as one number per category."""
     return score_vector(design.categories, scores, "category of the design")

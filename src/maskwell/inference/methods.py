@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-import numpy as np
-
 from maskwell.designs.base import Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector
+from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector, report_weights
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.joint import linear_estimate
 from maskwell.inference.regression.arms import Arms
 from maskwell.inference.sample.methods import LIKELIHOODS, sampled_estimate
+from maskwell.inference.sample.quotients import contrast_in_sample
 from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 
 METHODS = ("linear", "moments", "likelihood", "one-step")
-_TOLERANCE = 1e-9
 
 
 def estimate(
@@ -90,8 +88,13 @@ def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
     return counted
 
 
-def estimate_contrast(tally: Tally | Reports, scores: ContrastScores) -> Contrast:
-    """A weighted sum of proportions, also where the single proportions cannot be estimated, such as a group's total."""
+def estimate_contrast(tally: Tally | Reports, scores: ContrastScores, *, sample: Sample | None = None) -> Contrast:
+    """A weighted sum of proportions, also where the single proportions cannot be estimated, such as a group's total.
+
+    With ``sample`` its standard error and its limits are those of the sample.
+    """
+    if sample is not None:
+        return contrast_in_sample(tally, sample, scores)
     counted = as_tally(tally)
     vector = contrast_vector(counted.design, scores)
     if math.isinf(counted.design.added_variance):
@@ -104,12 +107,7 @@ def _contrast_of_deficient(tally: Tally, vector: Vector) -> Contrast:
     design = tally.design
     if tally.counts.ndim != 1 or tally.squares is not None:
         raise EstimationError(f"{design.title} reports carry no information about this sum, or are weighted.")
-    matrix = design.matrix()
-    weights, *_ = np.linalg.lstsq(matrix.T, vector, rcond=None)
-    if np.abs(matrix.T @ weights - vector).max() > _TOLERANCE * max(1.0, np.abs(vector).max()):
-        raise EstimationError(
-            f"{design.title} cannot estimate this sum: give categories that it never tells apart the same score."
-        )
+    weights = report_weights(design, vector)
     frequencies = tally.counts / tally.n
     value = float(weights @ frequencies)
     return Contrast(value, math.sqrt(max(float(weights**2 @ frequencies) - value**2, 0.0) / tally.n))

@@ -1,4 +1,4 @@
-"""One share over another, and one group beside another, with the standard errors that the sample gives them.
+"""Sums of shares, one share over another, and one group beside another, with the standard errors of the sample.
 
 Groups of one sample are not independent where a cluster has people of both: a difference or a ratio of their shares is
 a function of averages over the whole sample, and varies as such.
@@ -6,19 +6,22 @@ a function of averages over the whole sample, and varies as such.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.advice import Advice, Setting
+from maskwell.designs.base import Design
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.contrasts import Contrast, ContrastScores, Quotient, contrast_vector
+from maskwell.inference.contrasts import Contrast, ContrastScores, Quotient, contrast_vector, report_weights
 from maskwell.inference.sample.averages import Averages
+from maskwell.inference.sample.estimates import linear_in_sample
 from maskwell.inference.sample.groups import grouped, members
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.scores import SampledScores, require_reports
+from maskwell.inference.sample.scores import SampledScores, present, require_reports, require_sample
 from maskwell.reports import Reports
 from maskwell.tables.labels import text_of
 
@@ -27,6 +30,24 @@ _NEAR_ZERO = 2.0
 _FEW = 20
 Part = tuple[Vector, NDArray[np.bool_]]
 """The number of each category, and who counts."""
+
+
+def contrast_in_sample(reports: Any, sample: Sample, scores: ContrastScores) -> Contrast:
+    """A weighted sum of the proportions of a sample."""
+    require_sample(reports, sample)
+    vector = contrast_vector(reports.design, scores)
+    if not math.isinf(reports.design.added_variance):
+        return linear_in_sample(reports, sample).contrast(vector)
+    there = present(reports)
+    values = np.where(there, _of_reports(reports, there, report_weights(reports.design, vector)), 0.0)
+
+    def products(weights: Vector) -> Matrix:
+        squares = _of_reports(reports, there, report_weights(reports.design, vector**2))
+        return np.array([[weights @ np.where(there, squares, 0.0)]])
+
+    averages = Averages(sample, values[:, None], there, products)
+    error = float(averages.errors_of(lambda means: means)[0])
+    return Contrast(float(averages.means[0]), error, float(sample.degrees_of_freedom))
 
 
 def ratio(
@@ -180,3 +201,20 @@ def _quotient(averages: Averages, pair: Any, name: str) -> Quotient:
         float(below),
         (float(spread[0, 0]), float(spread[0, 1]), float(spread[1, 1])),
     )
+
+
+def _of_reports(reports: Reports, there: NDArray[np.bool_], weights: Vector) -> Vector:
+    """The number that each report has; 0 where there is none."""
+    found = np.zeros(len(reports))
+    packed = reports.packed[there]
+    distinct, back = np.unique(packed, axis=0, return_inverse=True)
+    found[there] = (_indicators(reports.design, distinct) @ weights)[back.ravel()]
+    return found
+
+
+def _indicators(design: Design, packed: NDArray[Any]) -> Matrix:
+    """Which row of the matrix each report is."""
+    rows = np.array([design.codec.count(packed[at : at + 1]) for at in range(len(packed))], float)
+    if rows.ndim != 2 or rows.shape[1] != design.report_count():
+        raise EstimationError(f"{design.title} reports carry no information about this sum.")
+    return rows
