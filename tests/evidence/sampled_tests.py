@@ -140,8 +140,8 @@ def run(size: Size) -> Result:
         f"{CLUSTERS} clusters of {PEOPLE} people, whose clusters differ in both answers and in who lives there, but "
         "apart from each other; with weights alone, people are independent. Answers are open, or masked by minimax at "
         "ε = 2 and Warner .85; the test of fit is of RAPPOR at ε = 3.",
-        criterion=f"Every test rejects within {BAND[0]} to {BAND[1]}; a reduced run within binomial limits around these, "
-        f"false alarm {FALSE_ALARM:g} over at most {COMPARISONS} comparisons.",
+        criterion=f"Every test rejects within {BAND[0]} to {BAND[1]}; a reduced run within binomial limits around "
+        f"these, false alarm {FALSE_ALARM:g} over at most {COMPARISONS} comparisons.",
         sizes={"surveys": surveys, "respondents": STRATA * CLUSTERS * PEOPLE, "seed": SEED},
         findings=[
             f"{len(rows)} tests by sample designs, {surveys:,} surveys each: rejected {min(rates):.3f} to "
