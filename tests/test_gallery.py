@@ -40,6 +40,7 @@ DRAWN = {
     "Reports": "reports.plot()",
     "RiskReport": "risk.plot()",
     "RiskTarget": "found.plot()",
+    "SimulatedCurve": "mw.planning.simulated_curve(",
     "SumScore": "mw.sum_score(items).plot()",
     "Tally": "reports.plot()",
     "Top": ".top(10).plot()",

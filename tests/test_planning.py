@@ -424,6 +424,36 @@ def test_what_a_sample_does_to_simulated_power_and_to_groups() -> None:
     assert "design effect" in sampled.summary()
 
 
+def test_simulated_power_has_a_curve() -> None:
+    """Its points are the powers themselves; the number needed is where no greater one falls short."""
+    design = mw.designs.gamma_diagonal(2, epsilon=2)
+    plan = mw.planning.plan_regression(
+        "used ~ age",
+        {"age": np.linspace(-1, 1, 20)},
+        masked={"used": mw.designs.warner(truth_prob=0.9)},
+        coefficients={"Intercept": 0.0, "age": 1.0},
+    )
+    table = [[0.4, 0.1], [0.1, 0.4]]
+    for simulate in (
+        lambda n: mw.planning.power_of_independence(design, design, table, n, surveys=60),
+        lambda n: mw.planning.power_of_homogeneity(design, [[0.3, 0.7], [0.6, 0.4]], [n, n], surveys=60),
+        lambda n: mw.planning.power_of_fit(
+            mw.designs.rappor(3, epsilon=2), [0.2, 0.3, 0.5], [1] + [0] * 7, 0.2, n, surveys=60
+        ),
+        lambda n: plan.simulate("age", n, surveys=30, seed=1),
+    ):
+        curve = mw.planning.simulated_curve(simulate, [800, 60])
+        assert curve.n == (60, 800)
+        assert curve.powers.tolist() == [simulate(n).power for n in curve.n]
+        assert curve.needed == 800
+        assert (curve.interval()[:, 0] <= curve.powers).all()
+        assert (curve.powers <= curve.interval()[:, 1]).all()
+    few = mw.planning.simulated_curve(lambda n: mw.planning.power_of_independence(design, design, table, n), [10, 20])
+    assert few.needed is None
+    with pytest.raises(mw.DesignError, match="some numbers of respondents"):
+        mw.planning.simulated_curve(simulate, [])
+
+
 def test_a_power_curve_shows_itself() -> None:
     curve = planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, alternative="greater")
     assert (np.diff(curve.masked) > 0).all()

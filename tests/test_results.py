@@ -133,6 +133,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "SumScore": lambda: mw.sum_score(items()),
     "PowerCurve": lambda: mw.planning.power_curve(DESIGN, 0.1, baseline=0.2),
     "SimulatedPower": lambda: mw.planning.power_of_homogeneity(DESIGN, [[0.2, 0.3, 0.5]] * 2, [50, 50], surveys=9),
+    "SimulatedCurve": lambda: mw.planning.simulated_curve(
+        lambda n: mw.planning.power_of_homogeneity(DESIGN, [[0.2, 0.3, 0.5]] * 2, [n, n], surveys=9), [20, 40]
+    ),
     "HypothesisTest": lambda: mw.independence_test(two()),
     "Regression": regression,
     "Effects": lambda: regression().marginal_effects(),

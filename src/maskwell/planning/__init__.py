@@ -16,7 +16,7 @@ from maskwell.planning.frontier import FrontierPoint, frontier
 from maskwell.planning.groups.compliance import CompliancePlan, compliance_groups
 from maskwell.planning.matching import Match, match_added_variance, match_local_diversity
 from maskwell.planning.power import power, sample_size_for_power
-from maskwell.planning.power_curve import PowerCurve, SimulatedPower, power_curve
+from maskwell.planning.power_curve import PowerCurve, SimulatedCurve, SimulatedPower, power_curve, simulated_curve
 from maskwell.planning.regressions.plan import RegressionPlan, SimulatedRegression, plan_regression
 from maskwell.planning.sample_size import half_width, sample_size, variance_inflation
 from maskwell.planning.simulated_power import power_of_fit, power_of_homogeneity, power_of_independence
@@ -37,8 +37,10 @@ __all__ = [
     "power",
     "sample_size_for_power",
     "PowerCurve",
+    "SimulatedCurve",
     "SimulatedPower",
     "power_curve",
+    "simulated_curve",
     "power_of_fit",
     "power_of_homogeneity",
     "power_of_independence",

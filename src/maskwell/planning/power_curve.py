@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskwell.designs import direct
 from maskwell.designs.base import Design, Vector
 from maskwell.designs.storage import about
+from maskwell.errors import DesignError
+from maskwell.inference.intervals.closed_form import normal_quantile
 from maskwell.plain_json import jsonable
 from maskwell.planning.power import power, sample_size_for_power
 from maskwell.results.result import Result
@@ -124,3 +128,59 @@ class SimulatedPower(Result):
             "surveys": self.surveys,
             "level": self.level,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedCurve(Result):
+    """Simulated power by the number of respondents."""
+
+    n: tuple[int, ...]
+    powers: Vector
+    standard_errors: Vector
+
+    @property
+    def needed(self) -> int | None:
+        """The least of these numbers that has a power of .8, and so have all greater ones; None if none has."""
+        short = [at for at, power in enumerate(self.powers) if power < _USUAL]
+        first = short[-1] + 1 if short else 0
+        return self.n[first] if first < len(self.n) else None
+
+    def interval(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Limits of each power, as the number of simulated surveys leaves them."""
+        margin = normal_quantile(level) * self.standard_errors
+        return np.clip(np.column_stack([self.powers - margin, self.powers + margin]), 0.0, 1.0)
+
+    def _title(self) -> str:
+        return "simulated power by the number of respondents"
+
+    def _figures(self) -> dict[str, Any]:
+        return {"respondents for a power of .8, of these": "none" if self.needed is None else self.needed}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"n": list(self.n), "power": self.powers, "standard error": self.standard_errors}
+
+
+def simulated_curve(simulate: Callable[[int], Any], n: Iterable[int]) -> SimulatedCurve:
+    """The power at several numbers of respondents, of any test that is planned by simulation.
+
+    ``simulate`` gives what ``power_of_independence``, ``power_of_homogeneity``, ``power_of_fit`` or the ``simulate`` of
+    a regression's plan gives for a number.
+
+    >>> import maskwell as mw
+    >>> design = mw.designs.gamma_diagonal(2, epsilon=2)
+    >>> table = [[0.4, 0.1], [0.1, 0.4]]
+    >>> curve = simulated_curve(
+    ...     lambda n: mw.planning.power_of_independence(design, design, table, n, surveys=200), [50, 100, 200, 400]
+    ... )
+    >>> curve.n, curve.needed
+    ((50, 100, 200, 400), 100)
+    """
+    counts = sorted({int(count) for count in n})
+    if not counts:
+        raise DesignError("n must hold some numbers of respondents.", parameter="n")
+    found = [simulate(count) for count in counts]
+    return SimulatedCurve(
+        tuple(counts),
+        np.array([each.power for each in found]),
+        np.array([each.standard_error for each in found]),
+    )

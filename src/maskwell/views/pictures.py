@@ -22,7 +22,7 @@ from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.totals import Totals
 from maskwell.planning import RegressionPlan
 from maskwell.planning.groups.compliance import CompliancePlan
-from maskwell.planning.power_curve import PowerCurve
+from maskwell.planning.power_curve import PowerCurve, SimulatedCurve
 from maskwell.release.base import BaseRelease
 from maskwell.release.evaluation.comparison import Comparison as FileComparison
 from maskwell.release.identification.audit import IdentificationAudit
@@ -127,6 +127,15 @@ def _(result: SumScore, level: float = 0.95) -> Any:
 @picture.register
 def _(result: PowerCurve) -> Any:
     return power_chart(result)
+
+
+@picture.register
+def _(result: SimulatedCurve, level: float = 0.95) -> Any:
+    names, lines = [f"{n:,}" for n in result.n], [f"By simulation; with {level_words(level)}s of what was simulated"]
+    return interval_chart(
+        names, result.powers, result.interval(level), "Power by respondents", "share of surveys that reject", lines,
+        labels=style.PERCENT_LABELS,
+    )  # fmt: skip
 
 
 @picture.register
