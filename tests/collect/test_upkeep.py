@@ -93,8 +93,10 @@ def test_a_stop_answers_what_is_under_way_and_stores_it(tmp_path: Path) -> None:
     survey = published(running)
 
     async def stop_under_load() -> Any:
-        sending = asyncio.create_task(send_all(running.url, survey.id, islice(submissions(3), 4000)))
-        await asyncio.sleep(0.5)
+        first = asyncio.Event()
+        load = send_all(running.url, survey.id, islice(submissions(3), 4000), heard=lambda *_: first.set())
+        sending = asyncio.create_task(load)
+        await asyncio.wait_for(first.wait(), 120)
         code = await asyncio.to_thread(running.stop)
         return code, await sending
 
