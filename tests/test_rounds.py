@@ -122,9 +122,33 @@ def test_more_rounds_tell_more_but_never_more_than_the_permanent_report(design: 
     found = [design.parity_of_rounds(count).value for count in (1, 2, 3, 10, 40)]
     assert found == sorted(found)
     assert found[0] < found[-1] <= limit
-    assert design.parity_of_rounds(MOST_ROUNDS + 1) == (limit, False)
+    assert found[-1] < design.parity_of_rounds(MOST_ROUNDS + 1).value <= limit
     if design is not GENERAL:
         assert float(design.parity_of_rounds(1000).value) == pytest.approx(float(limit), rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [rounds.kary, rounds.unary])
+def test_any_number_of_rounds_has_a_parity_in_no_time(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Powers that are rounded up stand in for those of exact integers: never below them, and by less than a digit."""
+    weak = make(4, longitudinal=2, per_round=Fraction(1, 1000))
+    for count in (1, 7, 500, 2000):
+        exact = weak.parity_of_rounds(count)
+        with monkeypatch.context() as patch:
+            patch.setattr("maskwell.designs.layered.base.MOST_ROUNDS", 0)
+            bound = weak.parity_of_rounds(count)
+        assert exact.exact
+        assert not bound.exact
+        assert exact.value <= bound.value < exact.value * (1 + Fraction(1, 10**20))
+    found = [rounds.privacy(weak, count, values=1) for count in (MOST_ROUNDS, MOST_ROUNDS + 1, 10**6, 10**18)]
+    epsilons = [one.epsilon for one in found]
+    assert epsilons[0] < epsilons[1] < epsilons[0] + 1e-4
+    assert epsilons[2:] == [found[0].limit] * 2
+    assert found[-1].without_memory == pytest.approx(10**18 * weak.epsilon, rel=1e-12)
+    many = rounds.privacy(make(300, longitudinal=2, per_round=1), rounds=4000)
+    assert many.epsilon == pytest.approx(600, rel=1e-9)
+    rounds.Ledger(limit=1000).spend("daily", many)
+    with pytest.raises(mw.DesignError, match="rounds must be a whole number"):
+        rounds.privacy(weak, 0)
 
 
 def test_rounds_that_are_too_many_to_enumerate_have_a_bound() -> None:

@@ -19,6 +19,7 @@ from maskwell.limits import MOST_BITS
 
 _DIGITS = 60
 _MARGIN = Fraction(1, 10 ** (_DIGITS - 5))
+_MOST_LOGARITHM = 2000
 _MOST_DIGITS = int(MOST_BITS * math.log10(2))
 # How an exact number is stored: a whole number or a fraction in lowest terms. A decimal point or an exponent would be
 # a second way, and 1e1000000000 a short way to fill memory.
@@ -98,19 +99,36 @@ def exp_above(exponent: Fraction) -> Fraction:
     return _exp(exponent) * (1 + _MARGIN)
 
 
-def log_above(value: Fraction) -> float:
-    """The least float that is at least ln(value).
+def log_above(value: Fraction, times: int = 1) -> float:
+    """The least float that is at least ln(value), or ln(value**times) without that power's many digits.
 
-    >>> log_above(Fraction(1))
-    0.0
+    >>> log_above(Fraction(1)), log_above(Fraction(3, 2), 10**9)
+    (0.0, 405465108.1081644)
     """
     if value == 1:
         return 0.0
-    context = Context(prec=_DIGITS)
-    logarithm = Fraction(context.subtract(context.ln(Decimal(value.numerator)), context.ln(Decimal(value.denominator))))
-    bound = logarithm + _MARGIN * (abs(logarithm) + 1)
+    logarithm = _ln(value)
+    bound = times * (logarithm + _MARGIN * (abs(logarithm) + 1))
     nearest = float(bound)
     return nearest if Fraction(nearest) >= bound else math.nextafter(nearest, math.inf)
+
+
+def _ln(value: Fraction) -> Fraction:
+    context = Context(prec=_DIGITS)
+    return Fraction(context.subtract(context.ln(Decimal(value.numerator)), context.ln(Decimal(value.denominator))))
+
+
+def power_above(value: Fraction, times: int) -> Fraction | float:
+    """A rational above a power of a number from 1 on, by less than one part in 10^20; infinity beyond e^2000.
+
+    >>> power_above(Fraction(2), 10**9), round(power_above(Fraction(10**9 + 1, 10**9), 10**9) / math.e, 6)
+    (inf, 1.0)
+    """
+    if value == 1:
+        return value
+    logarithm = _ln(value)
+    bound = times * (logarithm + _MARGIN * (logarithm + 1))
+    return exp_above(bound) if bound < _MOST_LOGARITHM else math.inf
 
 
 def float_below(value: Fraction) -> float:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from maskwell.errors import DemandError
-from maskwell.exact import fraction, log_above, stored_fraction
+from maskwell.exact import fraction, stored_fraction
 from maskwell.plain_text import visible_lines
 from maskwell.strict_json import read_json
 
@@ -23,10 +23,11 @@ _MOST_ENTRIES = 100_000
 _LONGEST = 1000
 
 
-class HasParity(Protocol):
-    """A design, or what ``rounds.privacy`` says of one."""
+class HasEpsilon(Protocol):
+    """A design, or what ``rounds.privacy`` says of one: ε is the logarithm of an exact parity, rounded up."""
 
-    def exact_parity(self) -> Fraction | float: ...
+    @property
+    def epsilon(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,15 @@ class Ledger:
         """What may still be spent."""
         return self.limit - self.spent
 
-    def spend(self, question: str, on: HasParity) -> None:
+    def spend(self, question: str, on: HasEpsilon) -> None:
         """Enter a report of a design, or all rounds of one (``rounds.privacy``); refused if it would overspend.
 
         Enter it before the report is drawn. A question that is asked again, and masked afresh, is entered again.
         """
         _check_question(question)
-        parity = on.exact_parity()
-        if isinstance(parity, float) or parity < 1:
+        if not 0 <= on.epsilon < math.inf:
             raise DemandError("what has no finite parity cannot be entered: it would spend everything.")
-        epsilon = Fraction(log_above(parity))
+        epsilon = Fraction(on.epsilon)
         if epsilon > self.left:
             raise DemandError(
                 f"{question!r} takes ε {_up(epsilon)}, but of the limit {float(self.limit):g} only {_down(self.left)} "

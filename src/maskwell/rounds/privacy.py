@@ -9,12 +9,15 @@ from maskwell.designs import LayeredDesign
 from maskwell.designs.layered.base import RoundsParity, require_layers
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
-from maskwell.exact import log_above
+from maskwell.exact import fraction, log_above
+from maskwell.limits import MOST_RESPONDENTS
 from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
-from maskwell.planning.variance_lines import respondents
 from maskwell.results.numbers import limit
 from maskwell.results.result import Result
+
+_LONG = 4096
+"""Bits of a denominator up to which a parity is multiplied as it is."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +42,27 @@ class RoundsPrivacy(Result):
 
         Exact for one answer; for several it is that of the most rounds that each can have, a bound.
         """
-        most = self.rounds - self.values + 1  # every other answer takes one round at least
-        return self.design.parity_of_rounds(most).value ** self.values
+        longest = self._longest_answer().value
+        return longest if self.values == 1 else _shortened(longest) ** self.values
 
-    @property
+    def _longest_answer(self) -> RoundsParity:
+        most = self.rounds - self.values + 1  # every other answer takes one round at least
+        return self.design.parity_of_rounds(most)
+
+    @cached_property
     def epsilon(self) -> float:
         """The logarithm of the parity, rounded up."""
-        return log_above(self.exact_parity())
+        return log_above(self._longest_answer().value, self.values)
 
     @property
     def limit(self) -> float:
         """The ε that no number of rounds exceeds with so many answers."""
-        return log_above(self.design.longitudinal_parity() ** self.values)
+        return log_above(self.design.longitudinal_parity(), self.values)
 
     @property
     def without_memory(self) -> float:
         """The ε if each round were masked afresh, with no permanent report."""
-        return log_above(Fraction(self.design.exact_parity()) ** self.rounds)
+        return log_above(Fraction(self.design.exact_parity()), self.rounds)
 
     def _title(self) -> str:
         return f"privacy of {self.rounds:,} rounds of {self.design.title}, {self._answers()}"
@@ -91,6 +98,20 @@ class RoundsPrivacy(Result):
         )
 
 
+def _whole(value: object, name: str) -> int:
+    count = fraction(value, name, DesignError)
+    if count.denominator != 1 or not 1 <= count <= MOST_RESPONDENTS:
+        raise DesignError(f"{name} must be a whole number from 1 to 10^18; got {value}.", parameter=name)
+    return int(count)
+
+
+def _shortened(parity: Fraction) -> Fraction:
+    """A parity of thousands of digits, rounded up: many answers multiply it."""
+    if parity.denominator.bit_length() <= _LONG:
+        return parity
+    return Fraction(-((-parity.numerator << _LONG) // parity.denominator), 1 << _LONG)
+
+
 def privacy(design: LayeredDesign, rounds: int, values: int | None = None) -> RoundsPrivacy:
     """What ``rounds`` rounds tell; ``values`` is how many different answers a person gives, by default as many as can
     be.
@@ -100,9 +121,9 @@ def privacy(design: LayeredDesign, rounds: int, values: int | None = None) -> Ro
     >>> round(found.epsilon, 4), round(found.without_memory)
     (2.1972, 537)
     """
-    layered, count = require_layers(design), respondents(rounds)
+    layered, count = require_layers(design), _whole(rounds, "rounds")
     most = min(layered.k, count)
-    given = most if values is None else respondents(values)
+    given = most if values is None else _whole(values, "values")
     if given > most:
         raise DesignError(
             f"values must be at most {most:,}: a person gives one answer a round, of {layered.k:,}; got {values}.",

@@ -16,6 +16,7 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix
 from maskwell.errors import DesignError
+from maskwell.exact import power_above
 from maskwell.sampling.entropy import Stream
 from maskwell.sampling.samplers import Packed
 
@@ -48,6 +49,10 @@ class LayeredDesign(Design):
         """The parity of up to ``MOST_ROUNDS`` rounds."""
 
     @abstractmethod
+    def _parity_above(self, rounds: int) -> Fraction | float:
+        """A bound of the parity of any number of rounds, from powers that are rounded up."""
+
+    @abstractmethod
     def _kept_moments(self, shares: Matrix) -> Matrix:
         """The sum over truths x of ``shares[x]`` times E[m m'], m the mean score of a permanent report of x."""
 
@@ -60,11 +65,15 @@ class LayeredDesign(Design):
     def parity_of_rounds(self, rounds: int) -> RoundsParity:
         """The largest ratio of the chances of all reports of ``rounds`` rounds, over any two unchanging answers.
 
-        Beyond 4,096 rounds it is the parity of the permanent layer, which is above it by less than anybody could tell.
+        Beyond 4,096 rounds the powers in it are rounded up in their twentieth digit, towards less privacy than there is.
         """
-        if rounds > MOST_ROUNDS:
-            return RoundsParity(self.longitudinal_parity(), False)
-        return self._parity_of(rounds)
+        if rounds <= MOST_ROUNDS:
+            return self._parity_of(rounds)
+        return RoundsParity(min(self.longitudinal_parity(), self._parity_above(rounds)), False)
+
+    def _unremembered(self, rounds: int) -> Fraction | float:
+        """At least the parity of as many rounds that share nothing."""
+        return power_above(Fraction(self.exact_parity()), rounds)
 
     def shared_moment(self, joint: Matrix) -> Matrix:
         """E[L1 L2'] of one person's scores in two rounds; ``joint[x, y]`` is the share with the answers x and then y.

@@ -24,6 +24,7 @@ from maskwell.designs.layered.bit_channel import BitChannel
 from maskwell.designs.scores import SUM_TOLERANCE, FromInclusions
 from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError
+from maskwell.exact import power_above
 from maskwell.limits import MATRIX_CELLS
 from maskwell.sampling.entropy import Stream
 from maskwell.sampling.layer_samplers import BitsSampler, Layer, flip_again
@@ -148,6 +149,13 @@ class LayeredBits(BitReports, LayeredDesign):
 
         return RoundsParity(odds(after_one, after_zero) / odds(TOTAL - after_one, TOTAL - after_zero), True)
 
+    def _parity_above(self, rounds: int) -> Fraction | float:
+        """The same, from how much likelier T ones, and T zeros, are after a permanent 1 than after a 0."""
+        (own, other), (after_one, after_zero) = self.first, self.second
+        ones = power_above(Fraction(after_one, after_zero), rounds)
+        zeros = power_above(Fraction(TOTAL - after_zero, TOTAL - after_one), rounds)
+        return _odds(own, other, ones) * _odds(TOTAL - other, TOTAL - own, zeros)
+
     def _kept_moments(self, shares: Vector) -> Matrix:
         a, b = float(self.channel.own), float(self.channel.other)
         own, other = (weight / TOTAL for weight in self.first)
@@ -166,6 +174,13 @@ class LayeredBits(BitReports, LayeredDesign):
         if len(first) != 2 or len(second) != 2:
             raise DesignError("a layer of bits has two weights.")
         return cls(as_labels(labels), (first[0], first[1]), (second[0], second[1]), **about)
+
+
+def _odds(own: int, other: int, ratio: Fraction | float) -> Fraction:
+    """How much likelier the first bit shows what is ``ratio`` times as likely after a 1; it rises with the ratio."""
+    if not isinstance(ratio, Fraction):
+        return Fraction(own, other)
+    return (own * ratio + (TOTAL - own)) / (other * ratio + (TOTAL - other))
 
 
 def _check(k: int, layers: tuple[Layer, ...]) -> None:

@@ -19,6 +19,7 @@ from maskwell.designs.channels.table import refuse_many_weights
 from maskwell.designs.kinds.matrix import MatrixDesign
 from maskwell.designs.layered.base import LayeredDesign, RoundsParity
 from maskwell.errors import DesignError
+from maskwell.exact import power_above
 from maskwell.limits import MOST_STEPS
 from maskwell.sampling.entropy import Stream
 from maskwell.sampling.layer_samplers import TwoTablesSampler, row_again
@@ -98,6 +99,16 @@ class LayeredTables(LayeredDesign):
             # No more than the permanent report tells, and no more than rounds that share nothing would.
             return RoundsParity(min(self.longitudinal_parity(), Fraction(self.channel.parity) ** rounds), False)
         return RoundsParity(max(_parities(*self._tables, rounds)), True)
+
+    def _parity_above(self, rounds: int) -> Fraction | float:
+        pair = [_diagonal_and_rest(table) for table in (self.first, self.second)]
+        if pair[0] is None or pair[1] is None or pair[1][1] == 0:
+            return self._unremembered(rounds)
+        (own, rest), (stays, moves) = pair[0], pair[1]
+        ratio = power_above(Fraction(stays, moves), rounds)
+        if not isinstance(ratio, Fraction):
+            return self.longitudinal_parity()
+        return (own * ratio + (self.k - 1) * rest) / (rest * ratio + own + (self.k - 2) * rest)
 
     def _kept_moments(self, shares: Vector) -> Matrix:
         first, second = ((table / TOTAL).astype(np.float64) for table in self._tables)
