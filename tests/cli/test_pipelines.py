@@ -124,6 +124,43 @@ def test_ids_that_repeat_in_another_file_are_refused(run: Run, folder: Path) -> 
     assert [path.name for path in (folder / "arrow").glob("*.parquet")] == ["again.parquet"]
 
 
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
+def test_a_wrong_label_is_one_line_whatever_the_engine_says(run: Run, folder: Path, engine: str) -> None:
+    wrong = PEOPLE.slice(10_000, 20).set_column(1, "habit", pa.array(["Zyzzyva-7"] * 20))
+    pq.write_table(wrong, folder / "data" / "p1.parquet")
+    ran = run("mask", "data", *KEYED, "-o", "reports", "--engine", engine)
+    assert_refused(ran, "'p1.parquet', column 'habit': values hold a label")
+    assert "Zyzzyva" not in ran.err
+    assert "expression" not in ran.err
+    assert [path.name for path in (folder / "reports").glob("*.parquet")] == ["p0.parquet"]
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_file_that_an_engine_cannot_read_is_one_line(run: Run, folder: Path, engine: str) -> None:
+    """The ids can be read, which is done first; a page of another column is damaged."""
+    path = folder / "data" / "p1.parquet"
+    place = pq.ParquetFile(path).metadata.row_group(0).column(PEOPLE.column_names.index("group"))
+    damaged = bytearray(path.read_bytes())
+    damaged[place.dictionary_page_offset : place.dictionary_page_offset + 40] = bytes([255]) * 40
+    path.write_bytes(damaged)
+    assert_refused(run("mask", "data", *KEYED, "-o", "reports", "--engine", engine), f"cannot be read by {engine}")
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
+def test_a_file_without_rows_becomes_a_part_without_rows(run: Run, folder: Path, engine: str) -> None:
+    """As partitions of an engine may be empty."""
+    pq.write_table(PEOPLE.slice(0, 0), folder / "data" / "empty.parquet")
+    if engine == "arrow":
+        pc.write_csv(PEOPLE.slice(0, 0), folder / "data" / "header.csv")
+    assert run("mask", "data", *KEYED, "-o", "reports", "--engine", engine, "--json").json["n"] == len(PEOPLE)
+    found = mw.engines.tally(folder / "reports", DESIGNS)
+    assert found == TALLIES
+    assert (found["habit"].randomness, found["habit"].question) == ("keyed", "health 2026/habit")
+    assert run("tally", "reports/empty.parquet", "-o", "none").code == 0
+    assert mw.Tally.read(folder / "none" / "habit.tally.json").n == 0
+    assert_refused(run("mask", "data/empty.parquet", *KEYED, "-o", "one.parquet"), "no rows")
+
+
 @pytest.mark.parametrize(
     ("options", "about"),
     [

@@ -28,7 +28,7 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def spark(events: Path) -> Iterator[Any]:
-    """A session with two threads, which tries a failed task again and races slow ones."""
+    """A session with two threads, which tries a failed task again; test_speculation.py has a cluster that races tasks."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -41,11 +41,6 @@ def spark(events: Path) -> Iterator[Any]:
         "spark.eventLog.dir": events.as_uri(),
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
-        "spark.speculation": "true",
-        "spark.speculation.interval": "10ms",
-        "spark.speculation.multiplier": "1.1",
-        "spark.speculation.quantile": "0.1",
-        "spark.speculation.minTaskRuntime": "10ms",
     }
     builder = SparkSession.builder.master("local[2,4]")
     for name, value in settings.items():
@@ -72,7 +67,7 @@ def test_a_spark_frame_is_masked_and_counted_by_its_workers(people: Any, monkeyp
 
 
 def test_a_task_that_is_tried_again_gives_the_same_reports(people: Any, tmp_path: Path) -> None:
-    """The first attempt at each partition fails after it has masked everything; with speculation on."""
+    """The first attempt at each partition fails after it has masked everything."""
     masked = mw.engines.mask(people, DESIGNS, **KEYED)
     folder = str(tmp_path)
 
@@ -115,6 +110,27 @@ def test_files_are_masked_by_tasks_of_spark(spark: Any, tmp_path: Path) -> None:
     again = mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
     assert (again.written, again.skipped) == (1, 1)
     assert mw.engines.tally(tmp_path / "out", DESIGNS) == TALLIES
+
+
+def test_what_is_wrong_with_a_file_comes_back_in_one_line(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    wrong = PEOPLE.set_column(1, "habit", pa.array(["Zyzzyva-7"] * len(PEOPLE)))
+    pq.write_table(PEOPLE.slice(0, 10), tmp_path / "data" / "right.parquet")
+    pq.write_table(wrong.slice(10, 10), tmp_path / "data" / "wrong.parquet")
+    masking = mw.engines.Masking(DESIGNS, **KEYED)
+    with pytest.raises(mw.DataError, match=r"^'wrong.parquet', column 'habit': .*10 of 10 rows") as caught:
+        mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
+    assert "Zyzzyva" not in str(caught.value)
+    assert [path.name for path in (tmp_path / "out").glob("*.parquet")] == ["right.parquet"]
+
+    def fail(task: Any) -> int:
+        raise RuntimeError("a worker is lost")
+
+    monkeypatch.setattr(engine, "_tried", fail)
+    with pytest.raises(mw.DataError, match="Spark could not finish"):
+        mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
 
 
 def test_without_a_key_spark_is_refused(people: Any) -> None:

@@ -5,14 +5,14 @@ Both are plain callables that pickle, so that any engine that can apply a functi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 from maskwell.designs import Design
 from maskwell.designs.base import require_design
 from maskwell.engines.secret import Secret
-from maskwell.errors import DataError, ReportError
+from maskwell.errors import DataError, MaskwellError, ReportError
 from maskwell.plain_text import among
 from maskwell.reports.arrow_columns import arrow_type, from_array, narrowed, to_array
 from maskwell.reports.batch import Batch
@@ -62,6 +62,7 @@ class Masking:
         self.missing, self.na, self.integer_ids = missing, tuple(na), integer_ids
         self.other = dict(other or {})
         self._secret = key if isinstance(key, Secret) or key is None else Secret(key)
+        self._hears: Callable[[MaskwellError], None] | None = None
         self._check()
 
     def _check(self) -> None:
@@ -148,16 +149,28 @@ class Masking:
 
     def only(self, name: str) -> Masking:
         """The same for one column, and nothing kept."""
-        return Masking(
-            {name: self.designs[name]},
+        return self._like({name: self.designs[name]}, ())
+
+    def heard_by(self, hears: Callable[[MaskwellError], None]) -> Masking:
+        """The same, which tells its errors to somebody too: an engine wraps them in words of its own, or loses them."""
+        again = self._like(self.designs, self.keep)
+        again._hears = hears
+        return again
+
+    def _like(self, designs: Mapping[str, Design], keep: Sequence[str]) -> Masking:
+        made = Masking(
+            designs,
             id=self.id,
             key=self._secret,
             survey=self.survey,
+            keep=keep,
             missing=self.missing,
             na=self.na,
             integer_ids=self.integer_ids,
-            other={name: self.other[name]} if name in self.other else None,
+            other={name: label for name, label in self.other.items() if name in designs},
         )
+        made._hears = self._hears
+        return made
 
     def narrowed(self, batch: Any) -> Any:
         """A masked batch that passed through an engine, with its reports in their own types again."""
@@ -191,6 +204,14 @@ class Masking:
 
     def __call__(self, batch: Any, ids: Any = None) -> Any:
         """The masked batch; ``ids`` may be those of the batch, where they were read before."""
+        try:
+            return self._masked(batch, ids)
+        except MaskwellError as error:
+            if self._hears is not None:
+                self._hears(error)
+            raise
+
+    def _masked(self, batch: Any, ids: Any) -> Any:
         import pyarrow as pa
 
         schema = self.schema(batch.schema)

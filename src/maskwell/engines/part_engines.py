@@ -11,7 +11,7 @@ from typing import Any
 
 from maskwell.engines import arrow, duckdb, polars
 from maskwell.engines.contract import Masking
-from maskwell.errors import DataError
+from maskwell.errors import DataError, MaskwellError
 from maskwell.extras import require
 from maskwell.reports.table_files import write_table
 from maskwell.sampling.ids.seen import SeenIds
@@ -30,6 +30,7 @@ class Task:
     masking: Masking
     engine: str
     text: dict[str, str | None]
+    may_be_empty: bool = False
 
 
 def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], None] = lambda share: None) -> int:
@@ -43,14 +44,25 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     batches = _named(batches, task.source.name)
     first = next(batches, None)
     if first is None:
-        raise DataError(f"{task.source.name!r} has no rows; there is nothing to mask.")
+        first = _no_rows(task)
     schema = first.schema.with_metadata(masking.metadata)
     single = [masking.id] if masking.id in masking.keep else []
     return write_table(task.target, schema, chain([first], batches), single)
 
 
+def _no_rows(task: Task) -> Any:
+    """What a file without rows becomes, as one of many; by itself it is a mistake."""
+    import pyarrow as pa
+
+    if not task.may_be_empty:
+        raise DataError(f"{task.source.name!r} has no rows; there is nothing to mask.")
+    with open_columns(task.source, task.masking.needed, **task.text) as table:
+        schema = task.masking.schema(table.schema)
+    return pa.RecordBatch.from_pylist([], schema)
+
+
 def _named(batches: Iterator[Any], name: str) -> Iterator[Any]:
-    """The same batches; an unknown label says in which file."""
+    """The same batches; an error about values says in which file."""
     try:
         yield from batches
     except UnknownLabelError as error:
@@ -87,5 +99,23 @@ def _by_engine(task: Task) -> Iterator[Any]:
             f"{task.source.name!r}: the engine {task.engine} reads Parquet and Arrow; use the engine arrow."
         )
     module = polars if task.engine == "polars" else duckdb
-    for batch in module.read_and_mask(task.source, task.masking, parquet=suffix == ".parquet"):
-        yield task.masking.narrowed(batch)
+    heard: list[MaskwellError] = []
+    try:
+        for batch in module.read_and_mask(
+            task.source, task.masking.heard_by(heard.append), parquet=suffix == ".parquet"
+        ):
+            yield task.masking.narrowed(batch)
+    except Exception as error:
+        if heard:
+            raise heard[0] from None
+        if isinstance(error, MaskwellError) or type(error).__module__.partition(".")[0] not in (
+            "polars",
+            "duckdb",
+            "_duckdb",
+        ):
+            raise
+        # Its message may quote cells.
+        raise DataError(
+            f"{task.source.name!r} cannot be read by {task.engine} ({type(error).__name__}): it is damaged, another kind "
+            "of file, or has a column that the engine does not know; try the engine arrow."
+        ) from None

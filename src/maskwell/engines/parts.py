@@ -67,7 +67,8 @@ def mask_files(
     """Mask every file of a source into a file of the folder; ``show`` is told which share is done.
 
     ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused before the
-    part that repeats one is written; on other engines than "arrow" before any part is.
+    part that repeats one is written; on other engines than "arrow" before any part is. A file without rows becomes a
+    part without rows, as partitions of an engine may be empty.
     """
     if engine not in ENGINES:
         raise DataError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}.", parameter="engine")
@@ -75,7 +76,7 @@ def mask_files(
         masking.require_keyed(f"the engine {engine}")
     found, target = paths.expand(source), Path(folder)
     tasks = [
-        Task(path.resolve(), target.resolve() / f"{_stem(path)}.parquet", masking, engine, dict(text or {}))
+        Task(path.resolve(), target.resolve() / f"{_stem(path)}.parquet", masking, engine, dict(text or {}), True)
         for path in found
     ]
     _refuse_same_names(tasks)

@@ -16,6 +16,7 @@ from typing import Any
 
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
 from maskwell.engines.part_engines import Task, run_task
+from maskwell.errors import DataError, MaskwellError
 from maskwell.extras import require
 from maskwell.reports.arrow_columns import arrow_type
 from maskwell.reports.tally import Tally
@@ -118,18 +119,35 @@ def _by_column(pairs: Iterable[tuple[str, str]]) -> Tallies:
 def run_tasks(tasks: Sequence[Task], look: Callable[[], None]) -> list[int]:
     """Each file masked by a worker, as a task of Spark; all workers see the same folders. ``look`` is called meanwhile.
 
-    Two attempts at one file move the same part into place.
+    Two attempts at one file move the same part into place. An error about the data comes back as it is, in one line: to
+    try such a file again would not help.
     """
     if not tasks:
         return []
     context = session().sparkContext
     pieces = context.parallelize([replace(task, engine="arrow") for task in tasks], len(tasks))
     with ThreadPoolExecutor(1) as pool:
-        result = pool.submit(lambda: pieces.map(run_task).collect())
+        result = pool.submit(lambda: pieces.map(_tried).collect())
         while not wait([result], timeout=0.5).done:
             look()
-    rows: list[int] = result.result()
-    return rows
+    try:
+        outcomes: list[int | MaskwellError] = result.result()
+    except Exception as error:
+        raise DataError(
+            f"Spark could not finish ({type(error).__name__}), and says why in its log. Parts that are there are whole: "
+            "the same request again makes the others."
+        ) from error
+    for outcome in outcomes:
+        if isinstance(outcome, MaskwellError):
+            raise outcome
+    return [outcome for outcome in outcomes if isinstance(outcome, int)]
+
+
+def _tried(task: Task) -> int | MaskwellError:
+    try:
+        return run_task(task)
+    except MaskwellError as error:
+        return type(error)(str(error), error.parameter)
 
 
 def session() -> Any:

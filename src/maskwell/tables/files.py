@@ -24,9 +24,13 @@ _BATCH_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Batches:
-    """The asked-for columns of a file; ``total`` is its size in the unit in which ``done()`` says how much was read."""
+    """The asked-for columns of a file; ``total`` is its size in the unit in which ``done()`` says how much was read.
+
+    ``schema`` is that of the batches, as far as it is known before there is one: cells of text files are text.
+    """
 
     name: str
+    schema: Any
     batches: Iterator[Any]
     total: int | None
     done: Callable[[], int]
@@ -83,7 +87,8 @@ def _text(
 
     # Of a packed file, how much of it was unpacked so far.
     packed = getattr(file, "fileobj", None)
-    return Batches(name, _gathered(batches()), total, packed.tell if packed else lambda: cells.bytes_read)
+    schema = pa.schema([pa.field(column, pa.string()) for column in columns])
+    return Batches(name, schema, _gathered(batches()), total, packed.tell if packed else lambda: cells.bytes_read)
 
 
 def _texts(part: Any) -> Any:
@@ -122,7 +127,7 @@ def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> 
             schema, total = reader.schema, None
             raw = (reader.get_batch(i) for i in range(reader.num_record_batches))
     _require(columns, schema.names, name)
-    return _cut(raw, name, columns, total)
+    return _cut(raw, schema, name, columns, total)
 
 
 def _labelled(source: str | os.PathLike[str], name: str, columns: Sequence[str]) -> Batches:
@@ -132,10 +137,10 @@ def _labelled(source: str | os.PathLike[str], name: str, columns: Sequence[str])
     found = read(source)
     _require(columns, found.names, name)
     table = pa.table({column: found.cells(column) for column in columns})
-    return _cut(iter(table.to_batches()), name, columns, len(table))
+    return _cut(iter(table.to_batches()), table.schema, name, columns, len(table))
 
 
-def _cut(raw: Iterator[Any], name: str, columns: Sequence[str], total: int | None) -> Batches:
+def _cut(raw: Iterator[Any], schema: Any, name: str, columns: Sequence[str], total: int | None) -> Batches:
     read = 0
 
     def batches() -> Iterator[Any]:
@@ -147,7 +152,9 @@ def _cut(raw: Iterator[Any], name: str, columns: Sequence[str], total: int | Non
                     yield part.slice(start, _BATCH_ROWS)
                 read += len(part)
 
-    return Batches(name, batches(), total, lambda: read)
+    import pyarrow as pa
+
+    return Batches(name, pa.schema([schema.field(column) for column in columns]), batches(), total, lambda: read)
 
 
 def _require(columns: Sequence[str], available: Sequence[str], name: str) -> None:

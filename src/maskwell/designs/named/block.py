@@ -98,7 +98,7 @@ def _refuse_many(k: int) -> None:
     if k * k > MATRIX_CELLS:
         raise DesignError(
             f"block designs are listed block by block, up to {MATRIX_CELLS} cells; got k={k} categories, which need "
-            f"{k * k} at least. Use minimax, which needs no list, or group the categories."
+            f"{k * k} at least. Use projective, whose blocks need no list, or group the categories."
         )
 
 
