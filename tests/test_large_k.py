@@ -76,6 +76,14 @@ def test_sets_of_too_many_categories_point_to_the_design_that_has_room() -> None
         mw.designs.minimax(K, epsilon=1)
 
 
+def test_what_needs_a_table_of_a_million_categories_is_refused_with_a_way_out() -> None:
+    tally = mw.plan(100_000, mw.LDP(1)).mask([0, 1, 2], seed=1).tally()
+    with pytest.raises(mw.EstimationError, match=r"compares all 100,000 categories.*contrast"):
+        mw.homogeneity_test([tally, tally])
+    with pytest.raises(mw.DesignError, match="Use projective"):
+        mw.designs.block(100_000, epsilon=1)
+
+
 def test_matching_tries_all_sizes_at_once() -> None:
     """The sizes that are left out are worse, exactly."""
     for k, variance in itertools.product((2, 7, 60), (Fraction(1, 10**12), Fraction(1, 9), 5, 300, 10**9)):

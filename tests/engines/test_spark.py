@@ -28,7 +28,7 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def spark(events: Path) -> Iterator[Any]:
-    """A session with two threads, which tries a failed task again; test_speculation.py has a cluster that races tasks."""
+    """A session with two threads, which tries a failed task again; only a cluster speculates (test_speculation.py)."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable

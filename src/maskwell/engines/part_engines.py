@@ -19,6 +19,7 @@ from maskwell.tables.files import open_columns
 from maskwell.tables.matching import UnknownLabelError
 
 PART_ENGINES = ("arrow", "polars", "duckdb")
+_ERRORS_OF = ("polars", "duckdb", "_duckdb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,22 +101,17 @@ def _by_engine(task: Task) -> Iterator[Any]:
         )
     module = polars if task.engine == "polars" else duckdb
     heard: list[MaskwellError] = []
+    masking = task.masking.heard_by(heard.append)
     try:
-        for batch in module.read_and_mask(
-            task.source, task.masking.heard_by(heard.append), parquet=suffix == ".parquet"
-        ):
-            yield task.masking.narrowed(batch)
+        for batch in module.read_and_mask(task.source, masking, parquet=suffix == ".parquet"):
+            yield masking.narrowed(batch)
     except Exception as error:
         if heard:
             raise heard[0] from None
-        if isinstance(error, MaskwellError) or type(error).__module__.partition(".")[0] not in (
-            "polars",
-            "duckdb",
-            "_duckdb",
-        ):
+        if type(error).__module__.partition(".")[0] not in _ERRORS_OF:
             raise
         # Its message may quote cells.
         raise DataError(
-            f"{task.source.name!r} cannot be read by {task.engine} ({type(error).__name__}): it is damaged, another kind "
-            "of file, or has a column that the engine does not know; try the engine arrow."
+            f"{task.source.name!r} cannot be read by {task.engine} ({type(error).__name__}): it is damaged, another "
+            "kind of file, or has a column that the engine does not know; try the engine arrow."
         ) from None

@@ -134,8 +134,8 @@ def run_tasks(tasks: Sequence[Task], look: Callable[[], None]) -> list[int]:
         outcomes: list[int | MaskwellError] = result.result()
     except Exception as error:
         raise DataError(
-            f"Spark could not finish ({type(error).__name__}), and says why in its log. Parts that are there are whole: "
-            "the same request again makes the others."
+            f"Spark could not finish ({type(error).__name__}), and says why in its log. Parts that are there are "
+            "whole: the same request again makes the others."
         ) from error
     for outcome in outcomes:
         if isinstance(outcome, MaskwellError):

@@ -65,11 +65,13 @@ class LayeredDesign(Design):
     def parity_of_rounds(self, rounds: int) -> RoundsParity:
         """The largest ratio of the chances of all reports of ``rounds`` rounds, over any two unchanging answers.
 
-        Beyond 4,096 rounds the powers in it are rounded up in their twentieth digit, towards less privacy than there is.
+        Beyond 4,096 rounds the powers in it are rounded up in their twentieth digit: towards less privacy than there
+        is.
         """
         if rounds <= MOST_ROUNDS:
             return self._parity_of(rounds)
-        return RoundsParity(min(self.longitudinal_parity(), self._parity_above(rounds)), False)
+        limit, bound = self.longitudinal_parity(), self._parity_above(rounds)
+        return RoundsParity(min(limit, bound) if isinstance(bound, Fraction) else limit, False)
 
     def _unremembered(self, rounds: int) -> Fraction | float:
         """At least the parity of as many rounds that share nothing."""

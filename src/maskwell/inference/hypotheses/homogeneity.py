@@ -28,6 +28,7 @@ from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_squa
 from maskwell.inference.sample.groups import grouped
 from maskwell.inference.sample.hypotheses import sampled_homogeneity
 from maskwell.inference.sample.sample import Sample
+from maskwell.limits import MATRIX_CELLS
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 
@@ -131,6 +132,12 @@ def _checked(tallies: Sequence[Tally | Reports] | Reports) -> list[Tally]:
 
 
 def _compare(groups: list[Tally], seed: int) -> Comparison:
+    k = groups[0].design.k
+    if k * k > MATRIX_CELLS:
+        raise EstimationError(
+            f"homogeneity_test compares all {k:,} categories at once, with a covariance of {k * k:,} cells (limit "
+            f"{MATRIX_CELLS:,}); compare sums of categories by estimate.contrast, or group the categories."
+        )
     listed = all(group.patterns is not None and group.squares is None for group in groups)
     if listed and all(group.design == groups[0].design for group in groups):
         return group_likelihoods.exchangeable(groups, seed)
