@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.sampling.entropy import Codes, Words
+from maskwell.sampling.leading import few_picks, leading_half
 from maskwell.sampling.samplers import TOTAL, Packed, code_type
 
 _MOST_LISTED = 1 << 21  # hyperplanes, by point: a list that caches hold; one takes less time than drawing it unlisted
@@ -38,6 +39,14 @@ class BlockSampler:
         else:
             blocks(truth, words, stride, self.n_inside, np.uint64(self.inside), self.table, out, exhausted)
 
+    def leads(self, n: int) -> bool:
+        return self.inside != TOTAL and few_picks(self.n_inside, self.table.shape[1] - self.n_inside)
+
+    def lead(self, truth: Codes, words: Words, out: Packed, left_open: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.leading_kernels import lead_blocks
+
+        lead_blocks(truth, words, np.uint32(self.n_inside), leading_half(self.inside), self.table, out, left_open)
+
 
 @dataclass(frozen=True, eq=False)
 class HyperplaneSampler:
@@ -63,6 +72,12 @@ class HyperplaneSampler:
             from maskwell.sampling.projective_kernels import hyperplanes
 
             hyperplanes(truth, words, stride, np.uint64(self.inside), self.shape, *self.tables, out, exhausted)
+
+    def leads(self, n: int) -> bool:
+        return self._lists(n) and few_picks(*self.shape[2:])
+
+    def lead(self, truth: Codes, words: Words, out: Packed, left_open: NDArray[np.uint8]) -> None:
+        self._listed.lead(truth, words, out, left_open)
 
     def _lists(self, n: int) -> bool:
         """Whether ``n`` records are drawn from the list: if they are worth one, or it is there."""

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from maskwell.numerics.compiled import say_if_slow
 from maskwell.sampling.entropy import Codes, Stream, Words
+from maskwell.sampling.leading import draw_led, few_picks, leading, leading_half
 from maskwell.sampling.threads import in_threads, worker_count
 
 TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
+_LED_CHUNK = 1 << 18  # records of a word each; their codes are as many bytes again
 _SLOW_ABOVE = 50_000  # records that take seconds where nothing is compiled
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
@@ -69,6 +71,14 @@ class SingleSampler:
         from maskwell.sampling.kernels import single
 
         single(truth, words, stride, self.k, np.uint64(self.stay), out, exhausted)
+
+    def leads(self, n: int) -> bool:
+        return few_picks(self.k - 1)
+
+    def lead(self, truth: Codes, words: Words, out: Packed, left_open: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.leading_kernels import lead_single
+
+        lead_single(truth, words, np.uint32(self.k - 1), leading_half(self.stay), out, left_open)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,11 +240,15 @@ def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream
     if n > _SLOW_ABOVE:
         say_if_slow("masking many records")
     out = sampler.empty(n)
-    chunk = max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
+    led = leading(sampler, n, stream)
+    chunk = _LED_CHUNK if led else max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
 
     def mask_chunk(start: int) -> None:
         truth = truth_of(start, min(start + chunk, n))
         reports = out[start : start + chunk]
+        if led:
+            draw_led(led, truth, stream.slots(start, truth, 1)[0], reports)
+            return
         exhausted = np.zeros(len(truth), np.uint8)
         words, stride = stream.slots(start, truth, sampler.width)
         sampler.run(truth, words, stride, reports, exhausted)
