@@ -16,7 +16,7 @@ from maskwell.sampling.threads import in_threads, worker_count
 
 def keystream(n: int, words: int) -> Iterator[Stage]:
     """``words`` 32-bit words a record and nothing else, in the threads and chunks that masking uses."""
-    chunk = (1 << 19) // words // 16 * 16
+    chunk = min(1 << 18, (1 << 19) // words // 16 * 16)
     truth = np.zeros(chunk, np.uint32)
 
     def fill(starts: range) -> None:

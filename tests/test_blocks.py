@@ -17,7 +17,8 @@ import maskwell as mw
 from maskwell.designs import BlockDesign, catalogue
 from maskwell.designs.base import Design
 from maskwell.designs.blocks.catalogue import fewest_blocks
-from maskwell.sampling.samplers import TOTAL, BlockSampler
+from maskwell.sampling.block_samplers import BlockSampler
+from maskwell.sampling.samplers import TOTAL
 from tests.block_helpers import FANO, GAMMA, SMALL, on_entry, symmetric
 from tests.conformance import checks, sampling_checks
 

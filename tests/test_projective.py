@@ -14,6 +14,7 @@ from maskwell.designs.channels import Channel
 from maskwell.designs.geometry.cycle import cycle
 from maskwell.designs.geometry.space import Space, is_order
 from maskwell.designs.rounding import split_at_parity
+from maskwell.sampling import projective_kernels
 
 SPACES = [(2, 2), (2, 3), (2, 5), (3, 3), (3, 4), (4, 3), (4, 4), (5, 3), (7, 3), (8, 3), (13, 2), (16, 2)]
 GAMMA = Fraction("2.718281828459045")
@@ -39,7 +40,7 @@ def test_points_are_numbered_and_found_again(q: int, t: int) -> None:
 @every_space
 def test_hyperplanes_are_drawn_alike_with_and_without_a_list(q: int, t: int) -> None:
     """Many records of a small space are drawn from a list of its hyperplanes; the reports are the same bits."""
-    sampler = design_of(q, t, Space(q, t).points).sampler
+    sampler, unlisted = (design_of(q, t, Space(q, t).points).sampler for _ in range(2))
     points = Space(q, t).points
     truth = np.arange(points**2, dtype=np.uint32) % points
     for stride in (3, 4, 5):
@@ -49,9 +50,23 @@ def test_hyperplanes_are_drawn_alike_with_and_without_a_list(q: int, t: int) -> 
         sampler.run(truth, words, stride, listed, exhausted)
         for i in range(0, len(truth), 7):
             none[0] = 0
-            sampler.run(truth[i : i + 1], words[stride * i :], stride, one_by_one[i : i + 1], none)
+            unlisted.run(truth[i : i + 1], words[stride * i :], stride, one_by_one[i : i + 1], none)
             assert none[0] == exhausted[i]
             assert exhausted[i] or listed[i] == one_by_one[i]
+    assert "_listed" in vars(sampler)
+    assert "_listed" not in vars(unlisted)
+
+
+def test_a_record_that_is_drawn_again_comes_from_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one pick in a billion would wait for another kernel to be compiled, in the middle of a draw."""
+    sampler = design_of(3, 3, 10).sampler
+    rejected = np.array([0, 2**32 - 1, 0, 5], np.uint32)  # past the truth, a pick of 0 among 9 and then another
+    out, exhausted, again = sampler.empty(200), np.zeros(200, np.uint8), np.zeros(1, np.uint8)
+    sampler.run(np.zeros(200, np.uint32), np.tile(rejected[:3], 200), 3, out, exhausted)
+    assert exhausted.all()
+    monkeypatch.setattr(projective_kernels, "hyperplanes", None)
+    sampler.run(np.zeros(1, np.uint32), rejected, 4, out[:1], again)
+    assert not again[0]
 
 
 @every_space

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 import maskwell as mw
+from maskwell.sampling.block_samplers import BlockSampler, HyperplaneSampler
 from maskwell.sampling.layer_samplers import BitsSampler, TwoTablesSampler
 from maskwell.sampling.samplers import (
-    BlockSampler,
     CopySampler,
-    HyperplaneSampler,
     RowSampler,
     SingleSampler,
     SubsetSampler,

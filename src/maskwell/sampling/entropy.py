@@ -4,7 +4,8 @@ Record ``i`` of a call owns the words ``[i * width, (i + 1) * width)`` of the ca
 chunk size nor the number of threads can change a report. A record that rejects its way through its slot goes
 on in an extension of its own. Three streams differ only in where their key comes from:
 
-* secure: 32 bytes from the operating system for each call, so that nothing is shared with a forked child;
+* secure: 32 bytes from the operating system for each call, so that nothing is shared with a forked child. Many records
+  at once are drawn from the leading halves of their words where those decide the report (`leading.py`);
 * seeded: a hash of the seed, for simulations that must be repeated;
 * keyed: a pseudo-random function of (design, question, record id, true value), the same in any order or process.
 

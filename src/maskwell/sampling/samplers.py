@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from maskwell.numerics.compiled import say_if_slow
 from maskwell.sampling.entropy import Codes, Stream, Words
+from maskwell.sampling.leading import draw_led, few_picks, leading, leading_half
 from maskwell.sampling.threads import in_threads, worker_count
 
 TOTAL = 1 << 64
 MOST_CATEGORIES = 1 << 16  # of a set: its members are picked by 16-bit numbers
 _CHUNK_WORDS = 1 << 19  # large enough that threads seldom wait for the interpreter lock
+_LED_CHUNK = 1 << 18  # records of a word each; their codes are as many bytes again
 _SLOW_ABOVE = 50_000  # records that take seconds where nothing is compiled
-_LISTED_A_RECORD = 8  # hyperplanes worth listing for a record of a chunk: drawing one from the list is so much cheaper
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 Packed = NDArray[Any]
@@ -70,6 +71,14 @@ class SingleSampler:
         from maskwell.sampling.kernels import single
 
         single(truth, words, stride, self.k, np.uint64(self.stay), out, exhausted)
+
+    def leads(self, n: int) -> bool:
+        return few_picks(self.k - 1)
+
+    def lead(self, truth: Codes, words: Words, out: Packed, left_open: NDArray[np.uint8]) -> None:
+        from maskwell.sampling.leading_kernels import lead_single
+
+        lead_single(truth, words, np.uint32(self.k - 1), leading_half(self.stay), out, left_open)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,81 +235,20 @@ class RowSampler:
         rows(truth, words, stride, *self._arrays, out, exhausted)
 
 
-@dataclass(frozen=True, eq=False)
-class BlockSampler:
-    """One of the blocks that hold the truth with probability ``inside / 2^64``, else one of the others.
-
-    ``table[truth]`` lists the ``n_inside`` blocks that hold the truth, then those that do not, each as its report.
-    """
-
-    n_inside: int
-    inside: int
-    table: Packed
-
-    @property
-    def width(self) -> int:
-        return 1 if self.inside == TOTAL else 3
-
-    def empty(self, n: int) -> Packed:
-        return np.empty(n, self.table.dtype)
-
-    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        from maskwell.sampling.kernels import blocks, blocks_inside
-
-        if self.inside == TOTAL:
-            blocks_inside(truth, words, stride, self.n_inside, self.table, out, exhausted)
-        else:
-            blocks(truth, words, stride, self.n_inside, np.uint64(self.inside), self.table, out, exhausted)
-
-
-@dataclass(frozen=True, eq=False)
-class HyperplaneSampler:
-    """One of the hyperplanes through the truth with probability ``inside / 2^64``, else one of those past it.
-
-    ``shape`` is q, t and how many hyperplanes pass through a point and past it; ``tables`` are the powers of a
-    generator of the field, twice over, and the logarithms of its elements. Where many records meet few points, all
-    hyperplanes are listed by point and pick once, and drawn from the list as blocks are: the rule is the same.
-    """
-
-    inside: int
-    shape: tuple[int, int, int, int]
-    tables: tuple[NDArray[np.int64], NDArray[np.int64]]
-    width = 3
-
-    def empty(self, n: int) -> Packed:
-        return np.empty(n, code_type(self.shape[2] + self.shape[3]))
-
-    def run(self, truth: Codes, words: Words, stride: int, out: Packed, exhausted: NDArray[np.uint8]) -> None:
-        points, inside = self.shape[2] + self.shape[3], np.uint64(self.inside)
-        if points**2 <= _LISTED_A_RECORD * len(truth):
-            from maskwell.sampling.kernels import blocks
-
-            blocks(truth, words, stride, self.shape[2], inside, self._listed, out, exhausted)
-        else:
-            from maskwell.sampling.projective_kernels import hyperplanes
-
-            hyperplanes(truth, words, stride, inside, self.shape, *self.tables, out, exhausted)
-
-    @cached_property
-    def _listed(self) -> Packed:
-        from maskwell.sampling.projective_kernels import list_hyperplanes
-
-        points = self.shape[2] + self.shape[3]
-        table = np.empty((points, points), code_type(points))
-        list_hyperplanes(self.shape, *self.tables, table)
-        return table
-
-
 def draw(sampler: Sampler, n: int, truth_of: Callable[[int, int], Codes], stream: Stream) -> Packed:
     """Reports of ``n`` records; ``truth_of(start, stop)`` gives their category codes."""
     if n > _SLOW_ABOVE:
         say_if_slow("masking many records")
     out = sampler.empty(n)
-    chunk = max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
+    led = leading(sampler, n, stream)
+    chunk = _LED_CHUNK if led else max(64, _CHUNK_WORDS // max(sampler.width, 1) // 16 * 16)
 
     def mask_chunk(start: int) -> None:
         truth = truth_of(start, min(start + chunk, n))
         reports = out[start : start + chunk]
+        if led:
+            draw_led(led, truth, stream.slots(start, truth, 1)[0], reports)
+            return
         exhausted = np.zeros(len(truth), np.uint8)
         words, stride = stream.slots(start, truth, sampler.width)
         sampler.run(truth, words, stride, reports, exhausted)

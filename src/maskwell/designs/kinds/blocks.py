@@ -32,7 +32,8 @@ from maskwell.designs.named.symmetric import direct, local_diversity, minimax
 from maskwell.designs.scores import InclusionScores, TableScores
 from maskwell.errors import DesignError
 from maskwell.limits import MATRIX_CELLS
-from maskwell.sampling.samplers import TOTAL, BlockSampler, code_type
+from maskwell.sampling.block_samplers import BlockSampler
+from maskwell.sampling.samplers import TOTAL, code_type
 from maskwell.tables.labels import Label, as_labels
 
 Members = NDArray[np.bool_]

@@ -26,7 +26,8 @@ from maskwell.designs.kinds.balanced import BalancedDesign
 from maskwell.designs.scores import SUM_TOLERANCE, FromInclusions
 from maskwell.designs.set_facts import SetFacts
 from maskwell.errors import DesignError, ReportError
-from maskwell.sampling.samplers import TOTAL, HyperplaneSampler, Packed
+from maskwell.sampling.block_samplers import HyperplaneSampler
+from maskwell.sampling.samplers import TOTAL, Packed
 from maskwell.tables.labels import Label, as_labels
 
 _LABEL = re.compile("h(0|[1-9][0-9]{0,9})")
