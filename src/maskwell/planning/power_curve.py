@@ -103,6 +103,11 @@ def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None 
     )
 
 
+def error_of_power(power: float, surveys: int) -> float:
+    """The standard error that so few surveys leave a power with; not 0, if all of them or none rejected."""
+    return math.sqrt(max(power * (1 - power), 1 / surveys) / surveys)
+
+
 @dataclass(frozen=True)
 class SimulatedPower(Result):
     """The share of simulated surveys in which a test rejects, with its standard error."""
@@ -116,7 +121,7 @@ class SimulatedPower(Result):
     @property
     def standard_error(self) -> float:
         """That so few surveys leave the power with."""
-        return math.sqrt(max(self.power * (1 - self.power), 1 / self.surveys) / self.surveys)
+        return error_of_power(self.power, self.surveys)
 
     def _title(self) -> str:
         return f"power of a test of {self.test} with {self.n:,} respondents, simulated"
