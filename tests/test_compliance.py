@@ -286,6 +286,21 @@ def test_weights_count_and_widen_the_errors() -> None:
     assert "always no" in uneven.summary()
 
 
+def test_what_reports_do_not_tell_has_no_narrow_limits() -> None:
+    """Two truths have the same chances of all reports: their shares may be anything that leaves the third's."""
+    alike = D.from_matrix([[0.6, 0.6, 0.1], [0.2, 0.2, 0.2], [0.2, 0.2, 0.7]])
+    reports = mw.Reports.of(alike, [0] * 800 + [1] * 400 + [2] * 800)
+    rng = np.random.default_rng(1)
+    plain, weighted = mw.compliance(reports, {}), mw.compliance(reports.tally(rng.uniform(1, 2, 2000), True), {})
+    for found in (plain, weighted, mw.compliance([reports], {}, sample=mw.Sample(weights=np.ones(2000)))):
+        assert np.isinf(found.proportion_errors).tolist() == [True, True, False]
+        limits = found.proportion_interval()
+        assert limits[0].tolist() == pytest.approx(limits[1].tolist())
+        assert limits[0, 0] == 0
+        assert limits[0, 1] > 1 - found.proportions[2] > limits[2, 1] - limits[2, 0] > 0
+        assert found.among == "all people"
+
+
 # Bounds.
 
 

@@ -57,6 +57,8 @@ def persons() -> pd.DataFrame:
         (mr.groups({"x": ["a", "b"]}), ["a", "b", "c"], ["x", "x", "c"]),
         (mr.groups({9: [1, 2]}), [1, 2, 3], [9, 9, 3]),
         (mr.groups({"low": [1, 2]}), [1, 2, 3], ["low", "low", "3"]),
+        (mr.groups({"x": [10**17 + 1]}), [10**17 + 1, 10**17 + 2], ["x", str(10**17 + 2)]),
+        (mr.intervals(1), [10**17 + 1, 10**17 + 2], [str(10**17 + 1), str(10**17 + 2)]),
         (mr.one_category(), [1, "a"], ["any", "any"]),
         (mr.hierarchy(AREAS, level=2), ["a01", "a39"], ["all", "all"]),
     ],
