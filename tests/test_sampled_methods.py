@@ -413,3 +413,26 @@ def test_totals_of_nobody_are_none_at_all(with_an_empty_replicate: Case, method:
     rows = np.sqrt(2 / 3) * (np.column_stack([weights, np.zeros(3)]) - np.array([1, 1, 0]))
     np.testing.assert_allclose(found.covariance, rows.T @ rows, atol=1e-9)
     assert found.values.round(9).tolist() == [1, 1, 0]
+
+
+def test_what_weights_cost_is_told_apart_from_what_clusters_cost() -> None:
+    design = mw.designs.minimax(["a", "b", "c"], epsilon=2)
+    reports = design.mask(["a"] * 300 + ["b"] * 200 + ["c"] * 100, seed=1)
+    clustered = mw.Sample(weights=np.repeat([1.0, 3.0], 300), clusters=np.arange(600) // 20)
+    found = mw.estimate(reports, sample=clustered)
+    assert found.tally.effective_n == pytest.approx(1200**2 / (300 * (1 + 9))) == clustered.effective_n()
+    assert "from 600 reports, weighted: worth 480 unweighted" in found.summary()
+    assert f"as precise as {found.effective_n:,.0f} reports" in found.summary()
+    assert found.effective_n < 300
+
+
+def test_tests_and_limits_agree_where_the_population_is_one_cluster() -> None:
+    """No degrees of freedom; the masks vary all the same, and count as one."""
+    design = mw.designs.warner(truth_prob=0.9)
+    reports = design.mask(["yes", "no"] * 200, seed=1)
+    whole = mw.Sample(weights=np.ones(400), clusters=np.zeros(400, int), fpc=np.ones(400))
+    groups = np.arange(400) // 200
+    test = mw.homogeneity_test(reports, groups, sample=whole)
+    assert whole.degrees_of_freedom == 0
+    assert test.p_value == pytest.approx(mw.compare_groups(reports, groups, {"yes": 1}, sample=whole).test().p_value)
+    assert 0.05 < test.p_value < 1

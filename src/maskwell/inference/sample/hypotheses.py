@@ -139,6 +139,7 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
     if not effects.any():
         return HypothesisTest(f"{what} (Rao-Scott)", 0.0, 0, 1.0, advice="the reports do not vary: nothing to test")
     nu = float(effects.sum() ** 2 / (effects**2).sum())
+    df = max(df, 1)  # as limits have it: a population that is one cluster has none, and masks vary all the same
     f = statistic / float(effects.sum())
     return HypothesisTest(
         f"{what} (Rao-Scott)",
