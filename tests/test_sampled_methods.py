@@ -436,3 +436,13 @@ def test_tests_and_limits_agree_where_the_population_is_one_cluster() -> None:
     assert whole.degrees_of_freedom == 0
     assert test.p_value == pytest.approx(mw.compare_groups(reports, groups, {"yes": 1}, sample=whole).test().p_value)
     assert 0.05 < test.p_value < 1
+
+
+def test_clusters_that_are_all_alike_leave_nothing_to_test() -> None:
+    """Their totals differ by rounding alone, which is no variance to compare a difference with."""
+    pair = mw.designs.product(*[mw.designs.warner(truth_prob=0.9)] * 2, names=["a", "b"])
+    rows = [["yes", "yes"], ["yes", "no"], ["no", "no"], ["no", "no"]]
+    reports = mw.Reports.of(pair, {name: [row[at] for row in rows] * 30 for at, name in enumerate("ab")})
+    alike = mw.Sample(weights=np.full(120, 1.1), clusters=np.arange(120) // 4)
+    test = mw.independence_test(reports, sample=alike)
+    assert (test.p_value, test.advice) == (1.0, "the reports do not vary: nothing to test")
