@@ -455,6 +455,8 @@ def test_simulated_power_has_a_curve() -> None:
 
 
 def test_a_power_curve_shows_itself() -> None:
+    with pytest.raises(mw.DesignError, match="leave power out"):
+        planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, power=0.9)
     curve = planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, alternative="greater")
     assert (np.diff(curve.masked) > 0).all()
     assert curve.masked[curve.n.index(curve.needed)] >= 0.8

@@ -88,7 +88,8 @@ def test_a_likelihood_from_a_sample_shows_itself(data: pd.DataFrame, sample: mw.
         part.interval(method="profile")
     replicated = mw.estimate(reports, "likelihood", sample=sample.with_replicates("jkn"))
     assert "24 jkn refits" in replicated.summary()
-    np.testing.assert_allclose(replicated.standard_errors, found.standard_errors, rtol=0.35)
+    # To first order in one cluster of 24 both are the same; they differ by the next order, some thousandths.
+    np.testing.assert_allclose(replicated.standard_errors, found.standard_errors, rtol=0.02)
 
 
 def test_weights_alone_are_those_of_a_tally() -> None:

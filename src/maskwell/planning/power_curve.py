@@ -83,7 +83,8 @@ def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None 
     >>> curve.needed, curve.needed_directly
     (1736, 291)
     """
-    options.pop("power", None)
+    if "power" in options:
+        raise DesignError("power_curve shows all powers, and which n has .8; leave power out.", parameter="power")
     unmasked = direct(design.categories)
     needed, openly = (sample_size_for_power(of, difference, **options) for of in (design, unmasked))
     if n is None:

@@ -10,6 +10,7 @@ categories is worth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ def power_of_independence(
     """
     shares = _shares(table, (one.k, other.k), "table")
     chances = one.matrix() @ shares @ other.matrix().T
-    both, effect = product(one, other), _effect(design_effect, weight_effect)
-    size = _respondents(n, effect, both, shares.reshape(-1))
+    both = product(one, other)
+    size = _worth(n, both, shares.reshape(-1), design_effect, weight_effect)
     rows = _counts(chances.reshape(-1), size, surveys, seed, "independence")
     return _simulated("independence", n, level, [(both, rows)], lambda t: independence_test(t[0], permutations=0))
 
@@ -80,11 +81,10 @@ def power_of_homogeneity(
     if len(asked) != len(sizes) or len(sizes) < 2:
         raise DesignError("two groups or more are needed, with a size for each, and one design or one for each.")
     populations = _rows(shares, len(sizes), asked[0].k)
-    effect = _effect(design_effect, weight_effect)
-    drawn = [
-        (design, _counts(design.matrix() @ p, _respondents(size, effect, design, p), surveys, seed, "groups", at))
-        for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True))
-    ]
+    drawn = []
+    for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True)):
+        worth = _worth(size, design, p, design_effect, weight_effect)
+        drawn.append((design, _counts(design.matrix() @ p, worth, surveys, seed, "groups", at)))
     return _simulated("homogeneity", sum(sizes), level, drawn, lambda t: homogeneity_test(t, seed=seed))
 
 
@@ -110,7 +110,7 @@ def power_of_fit(
     if not 0 < share < 1:
         raise DesignError(f"share must lie between 0 and 1; got {share}.", parameter="share")
     chances = (1 - share) * (design.matrix() @ population) + share * instead
-    size = _respondents(n, _effect(design_effect, weight_effect), design, population)
+    size = _worth(n, design, population, design_effect, weight_effect)
     rows = _counts(chances, size, surveys, seed, "fit")
     return _simulated("fit to the design", n, level, [(design, rows)], lambda t: goodness_of_fit(t[0]))
 
@@ -130,12 +130,9 @@ def _rows(given: Any, rows: int, k: int) -> Matrix:
     return np.array([_shares(row, (k,), "shares") for row in found])
 
 
-def _effect(design_effect: float, weight_effect: float | None) -> Inflation:
-    return Inflation.of(design_effect, max(design_effect, 1.0) if weight_effect is None else weight_effect)
-
-
-def _respondents(n: int, effect: Inflation, design: Design, proportions: Vector) -> int:
+def _worth(n: int, design: Design, proportions: Vector, design_effect: float, weight_effect: float | None) -> int:
     """How many independent people a sample of n is worth."""
+    effect = Inflation.of(design_effect, max(design_effect, 1.0) if weight_effect is None else weight_effect)
     return max(round(respondents(n) / effect.of_population(design, proportions)), 1)
 
 
@@ -159,8 +156,6 @@ def _simulated(
 ) -> SimulatedPower:
     """How often a test of groups, each with a design and a row of counts per survey, rejects."""
     normal_quantile(level)
-    designs = [design for design, _ in drawn]
-    surveys = zip(*(rows for _, rows in drawn), strict=True)
-    tallies = ([Tally.from_counts(d, counts) for d, counts in zip(designs, groups, strict=True)] for groups in surveys)
-    p_values = np.array([of(each).p_value for each in tallies])
+    groups = [map(partial(Tally.from_counts, design), rows) for design, rows in drawn]
+    p_values = np.array([of(list(survey)).p_value for survey in zip(*groups, strict=True)])
     return SimulatedPower(test, n, float(np.mean(p_values <= 1 - level)), len(p_values), level)
