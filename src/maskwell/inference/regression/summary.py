@@ -111,5 +111,5 @@ def _cost(fit: Regression) -> list[str]:
     worst = kept.idxmin()
     return [
         f"masking left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers; for "
-        f"{worst} {fit.n / kept.min():,.0f} masked people would be as telling as {fit.n:,} open answers"
+        f"{worst} {fit.people_needed[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers"
     ]

@@ -355,8 +355,9 @@ def _is_number(value: Any) -> bool:
 
 def _text(number: float | Fraction) -> str:
     """A number as one writes it; whole ones with all their digits, as two long identifiers may differ in the last."""
-    whole = abs(number) < _LONGEST and int(number) == number
-    return str(int(number)) if whole else f"{float(number):.15g}"
+    exact = Fraction(number)
+    whole = exact.denominator == 1 and abs(exact) < _LONGEST
+    return str(exact.numerator) if whole else f"{float(number):.15g}"
 
 
 def _written(number: float) -> Fraction:
