@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 import maskwell as mw
 from maskwell.reports import Reports
@@ -327,7 +328,11 @@ def test_a_ratio_knows_its_limits(data: pd.DataFrame, sample: mw.Sample) -> None
     found = mw.ratio(reports, {"often": 1}, {"never": 1}, sample=sample)
     low, high = found.interval()
     assert low < found.value < high
-    assert high - found.value > found.value - low  # Fieller's limits of a ratio are not symmetric
+    # At Fieller's limits the numerator less so many denominators is just as far from 0 as the level allows.
+    quantile = student.ppf(0.975, sample.degrees_of_freedom)
+    for limit in (low, high):
+        off = mw.estimate(reports, sample=sample).contrast({"often": 1, "never": -limit})
+        assert abs(off.value) == pytest.approx(quantile * off.standard_error)
     risk = mw.compare_groups(reports, data["sex"], {"never": 1}, measure="ratio", sample=sample)
     women, men = (mw.estimate_by(reports, data["sex"], sample=sample)[sex].proportions[0] for sex in "fm")
     assert risk.value == pytest.approx(women / men)
