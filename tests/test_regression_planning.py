@@ -121,7 +121,7 @@ def test_numbers_of_a_plan_are_numbers(people: pd.DataFrame) -> None:
                 "amount ~ age + habit", people, masked={"habit": HABIT}, coefficients=EFFECTS, family="normal",
                 scale=scale,
             )  # fmt: skip
-    with pytest.raises(mw.DesignError, match="surveys must be 2 or more"):
+    with pytest.raises(mw.DesignError, match="surveys must be a whole number, 2 or more"):
         planned(people).simulate("age", 100, surveys=0)
 
 

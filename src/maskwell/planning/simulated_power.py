@@ -80,6 +80,8 @@ def power_of_homogeneity(
     asked = list(designs) if isinstance(designs, Sequence) else [designs] * len(sizes)
     if len(asked) != len(sizes) or len(sizes) < 2:
         raise DesignError("two groups or more are needed, with a size for each, and one design or one for each.")
+    if any(design.categories != asked[0].categories for design in asked):
+        raise DesignError("groups are compared by the same categories; the designs have different ones.", "designs")
     populations = _rows(shares, len(sizes), asked[0].k)
     drawn = []
     for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True)):
@@ -116,7 +118,10 @@ def power_of_fit(
 
 
 def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
-    found = np.asarray(given, float)
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise DesignError(f"{name} must be numbers.", parameter=name) from None
     if found.shape != shape or not (found >= 0).all() or abs(found.sum() - 1) > _TOLERANCE:
         size = " by ".join(map(str, shape))
         raise DesignError(f"{name} must be {size} shares >= 0 that sum to 1; got shape {found.shape}.", parameter=name)
@@ -124,10 +129,9 @@ def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
 
 
 def _rows(given: Any, rows: int, k: int) -> Matrix:
-    found = np.asarray(given, float)
-    if found.shape != (rows, k):
+    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != rows:
         raise DesignError(f"shares must have a row of {k} proportions for each of {rows} groups.", parameter="shares")
-    return np.array([_shares(row, (k,), "shares") for row in found])
+    return np.array([_shares(row, (k,), "shares") for row in given])
 
 
 def _worth(n: int, design: Design, proportions: Vector, design_effect: float, weight_effect: float | None) -> int:
@@ -142,8 +146,8 @@ def _counts(chances: Vector, n: int, surveys: int, seed: int, *purpose: object) 
             f"{len(chances):,} possible reports are too many to simulate; plan with a coarser design, or for the "
             "variables one by one."
         )
-    if surveys < 2:
-        raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
+    if type(surveys) is not int or surveys < 2:
+        raise DesignError(f"surveys must be a whole number, 2 or more; got {surveys!r}.", parameter="surveys")
     return draw_counts(chances / chances.sum(), n, surveys, derived_seed(seed, "power", *purpose)).astype(float)
 
 

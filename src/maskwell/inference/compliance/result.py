@@ -19,7 +19,7 @@ from maskwell.inference import alternatives
 from maskwell.inference.compliance.groups import Groups
 from maskwell.inference.compliance.hypotheses import full_compliance, model_fit
 from maskwell.inference.compliance.profile import best_log_likelihood, profile_limits
-from maskwell.inference.contrasts import Contrast
+from maskwell.inference.contrasts import Contrast, score_vector
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.likelihood.information import Inverse, invert
 from maskwell.inference.likelihood.maximum import Maximum, tolerance
@@ -196,10 +196,7 @@ class Compliance(Result):
 
     def contrast(self, scores: Mapping[str, float]) -> Contrast:
         """A weighted sum of class shares, by name; an infinite standard error if the reports do not tell it."""
-        unknown = [name for name in scores if name not in self.classes]
-        if unknown:
-            raise EstimationError(f"scores name {unknown[0]!r}, which is none of {shown(self.classes)}.")
-        vector = np.array([float(scores.get(name, 0.0)) for name in self.classes])
+        vector = score_vector(self.classes, scores, f"class: {shown(self.classes)}")
         told = self.groups.classes.tells(vector)
         error = float(np.sqrt(max(float(vector @ self._spread @ vector), 0.0))) if told else float("inf")
         return Contrast(float(vector @ self.class_shares), error, self.degrees_of_freedom)

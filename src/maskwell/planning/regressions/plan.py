@@ -121,8 +121,8 @@ class RegressionPlan(Result):
         normal_quantile(level)
         estimates, errors, found = [], [], 0
         critical = _critical(len(places), level)
-        if surveys < 2:
-            raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
+        if type(surveys) is not int or surveys < 2:
+            raise DesignError(f"surveys must be a whole number, 2 or more; got {surveys!r}.", parameter="surveys")
         for number in range(surveys):
             try:
                 fit = self._survey(worth, derived_seed(seed, "survey", number))
