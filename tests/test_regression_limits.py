@@ -248,5 +248,7 @@ def test_a_sample_of_one_cluster_tells_no_errors(evaluations: Counter[str]) -> N
     everybody = mw.Sample(weights=np.ones(N), clusters=np.zeros(N, int), fpc=np.ones(N))
     fit = mw.regress("used ~ age", {"age": AGE}, masked={"used": used()}, sample=everybody)
     assert fit.degrees_of_freedom == 0
+    robust = mw.regress("used ~ age", {"age": AGE}, masked={"used": used()}, cov_type="robust")
+    np.testing.assert_allclose(fit.covariance, robust.covariance)
     at = float(fit.pvalues["age"])
     assert min(np.abs(fit.interval(1 - at)[1])) == pytest.approx(0, abs=1e-6)
