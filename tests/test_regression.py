@@ -367,3 +367,13 @@ def test_an_open_linear_probability_keeps_all_precision(made: dict[str, Any]) ->
     plain = sm.OLS((made["used"] == "yes") * 1.0, sm.add_constant(made["data"]["age"])).fit(cov_type="HC0")
     np.testing.assert_allclose(fit.standard_errors, plain.bse, rtol=1e-6)
     np.testing.assert_allclose(fit.precision_kept, 1.0, rtol=1e-6)
+
+
+def test_arms_have_the_same_categories() -> None:
+    asked = np.array(["one", "other"] * 10)
+    reports = {"one": mw.designs.direct(["a", "b"]).mask(["a", "b"] * 5)}
+    for others in (["a", "c"], ["a", "b", "c"]):
+        with pytest.raises(mw.DataError, match="the same categories"):
+            mw.arms({**reports, "other": mw.designs.direct(others).mask(["a"] * 10)}, asked)
+    swapped = mw.arms({**reports, "other": mw.designs.direct(["b", "a"]).mask(["a"] * 10)}, asked)
+    assert swapped.categories == ("a", "b")
