@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from maskwell.designs import LayeredDesign
-from maskwell.designs.layered.base import require_layers
+from maskwell.designs.layered.base import RoundsParity, require_layers
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, log_above
@@ -30,6 +31,11 @@ class RoundsPrivacy(Result):
     design: LayeredDesign
     rounds: int
     values: int
+
+    @cached_property
+    def of_one_answer(self) -> RoundsParity:
+        """The parity of all rounds together while the answer stays the same."""
+        return self.design.parity_of_rounds(self.rounds)
 
     def exact_parity(self) -> Fraction:
         """The parity of all rounds together: a permanent report for each answer, masked apart, so they multiply.
