@@ -151,7 +151,7 @@ def test_the_main_job_runs_without_any_extra(bare: Path, tmp_path: Path) -> None
     for seed, name in ((1, "first.parquet"), (2, "second.csv")):
         good("mask", "people.csv", "-c", "habit", "-d", "design.json", "--seed", str(seed), "-o", name)
     found = json.loads(good("estimate", "first.parquet", "second.csv", "--method", "likelihood", "--json"))
-    assert found["estimates"][found["categories"].index("yes")] == pytest.approx(2 / 3, abs=0.12)
+    assert found["estimates"][found["categories"].index("yes")] == pytest.approx(2 / 3, abs=0.05)  # five errors
     good("risk", "people.csv", "--keys", "habit,area", "--population", "100000", "--json")
     good(
         "release",

@@ -286,6 +286,21 @@ def test_weights_count_and_widen_the_errors() -> None:
     assert "always no" in uneven.summary()
 
 
+def test_what_reports_do_not_tell_has_no_narrow_limits() -> None:
+    """Two truths have the same chances of all reports: their shares may be anything that leaves the third's."""
+    alike = D.from_matrix([[0.6, 0.6, 0.1], [0.2, 0.2, 0.2], [0.2, 0.2, 0.7]])
+    reports = mw.Reports.of(alike, [0] * 800 + [1] * 400 + [2] * 800)
+    rng = np.random.default_rng(1)
+    plain, weighted = mw.compliance(reports, {}), mw.compliance(reports.tally(rng.uniform(1, 2, 2000), True), {})
+    for found in (plain, weighted, mw.compliance([reports], {}, sample=mw.Sample(weights=np.ones(2000)))):
+        assert np.isinf(found.proportion_errors).tolist() == [True, True, False]
+        limits = found.proportion_interval()
+        assert limits[0].tolist() == pytest.approx(limits[1].tolist())
+        assert limits[0, 0] == 0
+        assert limits[0, 1] > 1 - found.proportions[2] > limits[2, 1] - limits[2, 0] > 0
+        assert found.among == "all people"
+
+
 # Bounds.
 
 
@@ -357,7 +372,22 @@ def test_the_least_number_of_people_is_found() -> None:
     assert exact.total_error <= 0.01 < exact.at(exact.n - 1).total_error
     best = compliance_groups([RARE, OFTEN], NO, **given, n=1000, split="best")
     assert best.total_error < compliance_groups([RARE, OFTEN], NO, **given, n=1000).total_error
-    assert compliance_groups([RARE, OFTEN], NO, **given, n=900, split=[1, 2]).sizes == (300, 600)
+    for split in ([1, 2], np.array([1, 2])):
+        assert compliance_groups([RARE, OFTEN], NO, **given, n=900, split=split).sizes == (300, 600)
+
+
+def test_a_complex_sample_counts_as_so_many_fewer_people() -> None:
+    given: dict[str, Any] = {"proportions": {"yes": 0.2, "no": 0.8}, "shares": {"always no": "1/10"}}
+    half, plan = (
+        compliance_groups([RARE, OFTEN], NO, **given, n=n, design_effect=effect) for n, effect in ((300, 1), (600, 2))
+    )
+    assert plan.power == pytest.approx(half.power)
+    assert plan.standard_errors == pytest.approx(half.standard_errors)
+    assert plan.proportion_errors == pytest.approx(half.proportion_errors)
+    assert plan.total_error == pytest.approx(half.total_error)
+    assert (plan.sizes, plan.to_dict()["design_effect"]) == ((300, 300), 2)
+    assert "design effect" in plan.summary()
+    assert "design effect" not in half.summary()
 
 
 @pytest.mark.parametrize(
@@ -370,6 +400,7 @@ def test_the_least_number_of_people_is_found() -> None:
         ({"n": 500, "proportions": {"maybe": 1}}, "not a category"),
         ({"n": 500, "split": "half"}, "split must be"),
         ({"n": 500, "split": [1, 0]}, "above 0"),
+        ({"n": 500, "split": 2}, "2 parts; got int"),
         ({"n": 500, "designs": [RARE, RARE]}, "do not tell how common"),
         ({"power": 0.8, "shares": {"always no": 0}}, "cannot be planned"),
     ],
@@ -383,6 +414,21 @@ def test_plans_that_cannot_be_made_say_why(changed: dict[str, Any], about: str) 
     }
     with pytest.raises(mw.DesignError, match=about):
         compliance_groups(**{**given, **changed})
+    for level in (1, float("nan")):
+        with pytest.raises(mw.EstimationError, match="level must lie between"):
+            compliance_groups(**given, n=500, level=level)
+
+
+def test_figures_that_are_asked_for_are_numbers() -> None:
+    found = mw.compliance(DICE, NO)
+    for score in (float("nan"), "much"):
+        with pytest.raises(mw.EstimationError, match="scores must be 3 finite numbers"):
+            found.contrast({"yes": score})
+    with pytest.raises(mw.EstimationError, match="'maybe', which is not a class: 'yes', 'no', 'always no'"):
+        found.contrast({"maybe": 1})
+    for draws in (-1, 1.5):
+        with pytest.raises(mw.EstimationError, match="draws must be a whole number"):
+            found.test(draws=draws)
 
 
 def test_summaries_say_where_the_reports_came_from() -> None:

@@ -1,6 +1,8 @@
 """Horvitz–Thompson totals and estimates by group."""
 
+import json
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -166,3 +168,10 @@ def test_what_cannot_be_estimated_together_says_what_can() -> None:
     assert mw.compliance(list(reports.values()), {}).proportions.sum() == pytest.approx(1)
     with pytest.raises(mw.EstimationError, match="label: 1"):
         mw.estimate(reports[0]).contrast(["yes"])  # type: ignore[list-item]
+
+
+def test_groups_by_date_can_be_written() -> None:
+    reports = mw.designs.direct(["yes", "no"]).mask(["yes", "no"] * 20)
+    days = [date(2026, 1, 1), date(2026, 1, 2)] * 20
+    found = json.loads(json.dumps(mw.estimate_by(reports, days).to_dict()))
+    assert [group["group"] for group in found["groups"]] == ["2026-01-01", "2026-01-02"]

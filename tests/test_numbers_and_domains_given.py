@@ -94,3 +94,33 @@ def test_items_take_a_sample_and_nothing_else() -> None:
     for use in (mw.correlations, mw.sum_score):
         with pytest.raises(mw.EstimationError, match=r"must be a mw\.Sample; got list"):
             use(BOTH, sample=[1.0] * 100)  # type: ignore[arg-type, operator]
+
+
+def test_a_value_to_compare_with_may_be_written() -> None:
+    reports = mw.designs.warner(truth_prob=0.9).mask(["yes", "no"] * 30, seed=1)
+    found = mw.estimate(reports)
+    assert found.test("yes", "3/10").p_value == found.test("yes", 0.3).p_value
+    share = found.contrast({"yes": 1})
+    assert share.test("1/2").p_value == share.test(0.5).p_value
+    for test in (share.test, lambda value: found.test("yes", value)):
+        with pytest.raises(mw.EstimationError, match="value must be a number, or a fraction as text"):
+            test("much")
+
+
+@pytest.mark.parametrize("scales", [[np.nan] * 3, [np.inf] * 3, [-1, 1, 1], [1, 1], "many"])
+def test_scales_of_replicates_are_numbers(scales: Any) -> None:
+    with pytest.raises(mw.DataError, match="3 finite numbers >= 0"):
+        mw.Sample(weights=np.ones(4), replicate_weights=np.eye(4, 3), replicate_method="jkn", replicate_scales=scales)
+
+
+@pytest.mark.parametrize("method", ["jk1", "brr", "bootstrap"])
+def test_one_replicate_has_no_spread(method: Any) -> None:
+    with pytest.raises(mw.DataError, match="2 columns of replicate_weights or more; got 1"):
+        mw.Sample(weights=np.ones(4), replicate_weights=np.ones((4, 1)), replicate_method=method)
+
+
+@pytest.mark.parametrize("total", ["ten", None, np.nan, 0])
+def test_known_totals_are_numbers(total: Any) -> None:
+    sample = mw.Sample({"sex": ["f", "m"]}, weights=[1, 1])
+    with pytest.raises(mw.DataError, match="totals, which are numbers above 0"):
+        sample.calibrate({"sex": {"f": 1, "m": total}})

@@ -455,6 +455,8 @@ def test_simulated_power_has_a_curve() -> None:
 
 
 def test_a_power_curve_shows_itself() -> None:
+    with pytest.raises(mw.DesignError, match="leave power out"):
+        planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, power=0.9)
     curve = planning.power_curve(mw.designs.minimax(2, epsilon=1), 0.1, reference=0.2, alternative="greater")
     assert (np.diff(curve.masked) > 0).all()
     assert curve.masked[curve.n.index(curve.needed)] >= 0.8
@@ -482,3 +484,10 @@ def test_simulated_power_is_that_of_the_formula_and_the_level_without_a_differen
         planning.power_of_independence(design, design, [[1.0]], 100)
     with pytest.raises(mw.DesignError, match="for each of 2 groups"):
         planning.power_of_homogeneity(design, [[0.4, 0.6]], [10, 10])
+    with pytest.raises(mw.DesignError, match="the same categories"):
+        planning.power_of_homogeneity([design, mw.designs.direct(3)], [[0.4, 0.6]] * 2, [10, 10])
+    for surveys in (1, 2.5):
+        with pytest.raises(mw.DesignError, match="a whole number, 2 or more"):
+            planning.power_of_homogeneity(design, [[0.4, 0.6]] * 2, [10, 10], surveys=surveys)  # type: ignore[arg-type]
+    with pytest.raises(mw.DesignError, match="table must be numbers"):
+        planning.power_of_independence(design, design, "even", 10)

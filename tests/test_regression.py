@@ -358,3 +358,22 @@ def test_numbers_as_labels_are_numbers_in_a_formula(made: dict[str, Any]) -> Non
     assert abs(fit.params["visits"] - 1) < 0.25
     wide = mw.regress("number ~ age + C(visits)", made["data"], masked={"visits": reports}, family="normal")
     assert len(wide.names) == 4
+
+
+def test_an_open_linear_probability_keeps_all_precision(made: dict[str, Any]) -> None:
+    """Corrected scores of answers that were seen are least squares, and their sandwich has nothing to add."""
+    seen = {"used": made["seen"]["used"]}
+    fit = mw.regress("used ~ age", made["data"][["age"]], masked=seen, family="identity", method="corrected")
+    plain = sm.OLS((made["used"] == "yes") * 1.0, sm.add_constant(made["data"]["age"])).fit(cov_type="HC0")
+    np.testing.assert_allclose(fit.standard_errors, plain.bse, rtol=1e-6)
+    np.testing.assert_allclose(fit.precision_kept, 1.0, rtol=1e-6)
+
+
+def test_arms_have_the_same_categories() -> None:
+    asked = np.array(["one", "other"] * 10)
+    reports = {"one": mw.designs.direct(["a", "b"]).mask(["a", "b"] * 5)}
+    for others in (["a", "c"], ["a", "b", "c"]):
+        with pytest.raises(mw.DataError, match="the same categories"):
+            mw.arms({**reports, "other": mw.designs.direct(others).mask(["a"] * 10)}, asked)
+    swapped = mw.arms({**reports, "other": mw.designs.direct(["b", "a"]).mask(["a"] * 10)}, asked)
+    assert swapped.categories == ("a", "b")

@@ -121,5 +121,30 @@ def test_numbers_of_a_plan_are_numbers(people: pd.DataFrame) -> None:
                 "amount ~ age + habit", people, masked={"habit": HABIT}, coefficients=EFFECTS, family="normal",
                 scale=scale,
             )  # fmt: skip
-    with pytest.raises(mw.DesignError, match="surveys must be 2 or more"):
+    with pytest.raises(mw.DesignError, match="surveys must be a whole number, 2 or more"):
         planned(people).simulate("age", 100, surveys=0)
+
+
+def test_of_many_people_all_kinds_count_however_they_are_listed(monkeypatch: Any) -> None:
+    """Some of the people stand for all; every second one of a list by turns would be of one kind."""
+    effects = {"Intercept": -1.0, "age": 0.5}
+
+    def covariance(ages: Any) -> Any:
+        found = mw.planning.plan_regression("used ~ age", {"age": ages}, masked={"used": USED}, coefficients=effects)
+        return found.covariance
+
+    by_turns = np.tile([0.0, 1.0, 2.0, 3.0], 1000)
+    whole = covariance(by_turns)
+    monkeypatch.setattr("maskwell.planning.regressions.truth._RECORDS", 2 * 2000)
+    # A half drawn at random: shares and variances of ages have standard errors below 3 % of themselves.
+    for ages in (by_turns, np.sort(by_turns)):
+        assert np.allclose(covariance(ages), whole, rtol=0.1)
+        assert not np.allclose(covariance(ages), whole, rtol=1e-6)
+
+
+def test_a_simulation_says_how_many_people_were_asked_and_how_well_it_tells_the_power(people: pd.DataFrame) -> None:
+    found = planned(people, coefficients=EFFECTS | {"age": 3.0}).simulate("age", 1200, surveys=10, design_effect=2)
+    assert (found.n, found.power) == (1200, 1.0)
+    assert found.standard_error == pytest.approx(0.1)  # no more than 1 - 1/10 is known to be reached
+    half = planned(people, coefficients=EFFECTS | {"age": 3.0}).simulate("age", 600, surveys=10)
+    assert np.array_equal(found.estimates, half.estimates)

@@ -55,6 +55,24 @@ def test_the_two_fits_reproduce_weighted_and_plain_margins() -> None:
     np.testing.assert_allclose(both, expected, atol=1e-2)
 
 
+def test_who_is_not_in_the_sample_are_the_people_of_a_cell_less_its_records() -> None:
+    """By independence both are products of margins; where most of a kind were drawn, few others are left."""
+    rng = generator(9)
+    table = {"one": rng.integers(0, 12, 60), "two": rng.integers(0, 9, 60)}
+    weights = np.where(table["one"] < 6, 1.5, 4.0)
+    report = assess(table, ["one", "two"], weights, model="independence")
+    n, size = len(weights), weights.sum()
+    first, second = table["one"], table["two"]
+    records = np.bincount(first)[first] * np.bincount(second)[second] / n
+    people = np.bincount(first, weights)[first] * np.bincount(second, weights)[second] / size
+    alone = np.unique(first * 9 + second, return_inverse=True, return_counts=True)
+    others = (people - records)[alone[2][alone[1]] == 1]
+    assert 3 < len(others) < n
+    assert others.min() > 0
+    assert report.tau1 == pytest.approx(np.exp(-others).sum(), rel=1e-6)
+    assert report.tau2 == pytest.approx((-np.expm1(-others) / others).sum(), rel=1e-6)
+
+
 def test_b_with_weights_is_the_sum_over_all_cells() -> None:
     drawn = survey(generator(8), SAMPLINGS["by a key"]())
     report = assess(drawn.table, KEYS, drawn.weights, model="independence")

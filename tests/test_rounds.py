@@ -578,3 +578,14 @@ def test_a_ledger_is_read_back_as_it_was_or_not_at_all() -> None:
     for broken in (text[:-5], text.replace('"limit"', '"limit": "3", "limit"', 1), "", b"\xff"):
         with pytest.raises(mw.DemandError):
             rounds.Ledger.from_json(broken)
+
+
+def test_pairs_that_were_seen_have_the_covariance_of_their_differences() -> None:
+    """Many change from a to b, so that the mean change counts in every entry."""
+    design = mw.designs.direct(["a", "b", "c"])
+    one, two = np.array([0] * 60 + [1] * 30 + [2] * 10), np.array([1] * 50 + [0] * 10 + [1] * 25 + [2] * 15)
+    found = rounds.change(*(design.mask(np.array(["a", "b", "c"])[codes]) for codes in (one, two)))
+    differences = np.eye(3)[two] - np.eye(3)[one]
+    assert found.differences == pytest.approx(differences.mean(axis=0))
+    np.testing.assert_allclose(found.covariance, np.cov(differences, rowvar=False) / 100, atol=1e-15)
+    np.testing.assert_allclose(found.variances, np.diagonal(found.covariance))

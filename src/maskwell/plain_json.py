@@ -1,7 +1,9 @@
-"""Results as JSON for programs: arrays become lists, fractions text, and what is not finite null."""
+"""Results as JSON for programs: arrays become lists, fractions and dates text, and what is not finite null."""
 
 import json
 import math
+from datetime import date, time
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ def jsonable(value: Any) -> Any:
         return [jsonable(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return jsonable(value.tolist())
-    if isinstance(value, (Fraction, Path)):
+    if isinstance(value, (Fraction, Decimal, Path, date, time)):  # groups may be dates
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -135,6 +135,8 @@ def test_tests_take_the_same_options(run: Run, survey: tuple[pd.DataFrame, mw.Re
     both = mw.side_by_side({"habit": reports, "sex": other})
     found = run("test", "independence", "reports.parquet", *DESIGN, "--json").json
     assert found["p_value"] == pytest.approx(mw.independence_test(both, sample=sample).p_value)
+    alone = run("test", "independence", "reports.parquet", "--json").json
+    assert alone["p_value"] == pytest.approx(mw.independence_test(both).p_value)
     wald = run("test", "independence", "reports.parquet", *DESIGN, "--method", "wald", "--json").json
     assert wald["p_value"] == pytest.approx(mw.independence_test(both, "wald", sample=sample).p_value)
     groups = ["test", "groups", "reports.parquet", "-c", "habit", "--by", "region", *DESIGN, "--json"]

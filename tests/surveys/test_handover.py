@@ -201,3 +201,11 @@ def test_a_folder_says_how_its_reports_were_drawn(tmp_path: Path) -> None:
         "from a seed: a simulation, which protects nobody",
         "elsewhere: that people followed the design is assumed, not seen",
     ]
+
+
+def test_reports_that_would_be_spelled_alike_are_refused(tmp_path: Path) -> None:
+    """A set of two and a set of one whose name has a comma."""
+    design = D.rappor(["a", "b", "a, b"], epsilon=3)
+    with pytest.raises(DesignError, match=r"two reports of 'q' would both be written '\{a, b\}'"):
+        write({"q": design.mask(["a", "a, b"], seed=1)}, tmp_path / "made", title="t", format="csv")
+    assert not (tmp_path / "made").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,12 @@ def require_listable(design: Design, name: str) -> None:
         raise DesignError(
             f"the matrix of {name!r} has more than {MOST_CELLS:,} cells, or is of several variables; hand over "
             "design.to_json() and codebook(design) instead, or each variable by itself."
+        )
+    alike = [text for text, count in Counter(report_texts(design)).items() if count > 1]
+    if alike:
+        raise DesignError(
+            f"two reports of {name!r} would both be written {alike[0]!r}, as a category has a comma in its name; plan "
+            "with other names."
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwell.designs.base import Design, Vector
 from maskwell.errors import EstimationError
+from maskwell.exact import given_fraction
 from maskwell.inference import alternatives
 from maskwell.inference.alternatives import Alternative
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
@@ -52,8 +53,7 @@ class Contrast(Result):
         >>> print(Contrast(0.12, 0.05).test(alternative="greater"))
         weighted sum of proportions, greater than 0: statistic 2.4000, p = 0.008198 (standard normal)
         """
-        if not math.isfinite(value):
-            raise EstimationError(f"value must be a finite number to compare with; got {value}.", parameter="value")
+        value = float(given_fraction(value, "value", EstimationError))
         words, df = alternatives.words(alternatives.checked(alternative)), self.degrees_of_freedom
         name = f"{self.what}, {words} {value:g}"
         law = "standard normal" if math.isinf(df) else f"Student's t with {df:.4g} df"

@@ -12,7 +12,7 @@ from maskwell.advice import Advice, Setting
 from maskwell.designs.base import Design, Matrix
 from maskwell.errors import DataError, EstimationError
 from maskwell.frames import Backend, data_frame
-from maskwell.inference.estimates import Estimate, report_total
+from maskwell.inference.estimates import Estimate
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.inference.sample.groups import grouped, members
@@ -22,7 +22,7 @@ from maskwell.inference.sample.totals import Totals, sampled_totals
 from maskwell.inference.simplex import project
 from maskwell.plain_json import jsonable
 from maskwell.reports import Reports
-from maskwell.reports.tally import Tally
+from maskwell.reports.tally import Tally, report_total
 from maskwell.results.numbers import limit
 from maskwell.results.result import Result
 from maskwell.tables.labels import text_of

@@ -113,10 +113,8 @@ class Estimate(Result, ABC):
 
     @cached_property
     def effective_n(self) -> float:
-        """n, or Kish's (sum of weights)^2 / (sum of squared weights)."""
-        if self.tally.squares is None:
-            return float(self.n)
-        return report_total(self.tally.counts) ** 2 / report_total(self.tally.squares)
+        """How many unweighted reports from a simple random sample would be as precise."""
+        return self.tally.effective_n
 
     @property
     def standard_errors(self) -> Vector:
@@ -313,8 +311,3 @@ class Projection(Result):
 
     def _columns(self) -> dict[str, Any]:
         return {"category": self.categories, "proportion": self.proportions.tolist()}
-
-
-def report_total(counts: Any) -> float:
-    """The sum over reports of a tally's counts."""
-    return float(counts.sum() if counts.ndim == 1 else counts[:, -1].sum())

@@ -34,7 +34,7 @@ def heading(estimate: Estimate) -> list[str]:
     return [
         f"{estimate.method} estimate from {estimate.n:,.0f} reports"
         + (f" ({tally.missing:,} missing)" if tally.missing else "")
-        + (f", weighted: worth {estimate.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
+        + (f", weighted: worth {tally.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
         "",
         f"design    {design.title}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
         f"demand    {design.demand.describe() if design.demand else 'none stated'}",

@@ -83,7 +83,8 @@ def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None 
     >>> curve.needed, curve.needed_directly
     (1736, 291)
     """
-    options.pop("power", None)
+    if "power" in options:
+        raise DesignError("power_curve shows all powers, and which n has .8; leave power out.", parameter="power")
     unmasked = direct(design.categories)
     needed, openly = (sample_size_for_power(of, difference, **options) for of in (design, unmasked))
     if n is None:
@@ -103,6 +104,11 @@ def power_curve(design: Design, difference: float, *, n: tuple[int, int] | None 
     )
 
 
+def error_of_power(power: float, surveys: int) -> float:
+    """The standard error that so few surveys leave a power with; not 0, if all of them or none rejected."""
+    return math.sqrt(max(power * (1 - power), 1 / surveys) / surveys)
+
+
 @dataclass(frozen=True)
 class SimulatedPower(Result):
     """The share of simulated surveys in which a test rejects, with its standard error."""
@@ -116,7 +122,7 @@ class SimulatedPower(Result):
     @property
     def standard_error(self) -> float:
         """That so few surveys leave the power with."""
-        return math.sqrt(max(self.power * (1 - self.power), 1 / self.surveys) / self.surveys)
+        return error_of_power(self.power, self.surveys)
 
     def _title(self) -> str:
         return f"power of a test of {self.test} with {self.n:,} respondents, simulated"

@@ -10,6 +10,7 @@ categories is worth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ def power_of_independence(
     """
     shares = _shares(table, (one.k, other.k), "table")
     chances = one.matrix() @ shares @ other.matrix().T
-    both, effect = product(one, other), _effect(design_effect, weight_effect)
-    size = _respondents(n, effect, both, shares.reshape(-1))
+    both = product(one, other)
+    size = _worth(n, both, shares.reshape(-1), design_effect, weight_effect)
     rows = _counts(chances.reshape(-1), size, surveys, seed, "independence")
     return _simulated("independence", n, level, [(both, rows)], lambda t: independence_test(t[0], permutations=0))
 
@@ -79,12 +80,13 @@ def power_of_homogeneity(
     asked = list(designs) if isinstance(designs, Sequence) else [designs] * len(sizes)
     if len(asked) != len(sizes) or len(sizes) < 2:
         raise DesignError("two groups or more are needed, with a size for each, and one design or one for each.")
+    if any(design.categories != asked[0].categories for design in asked):
+        raise DesignError("groups are compared by the same categories; the designs have different ones.", "designs")
     populations = _rows(shares, len(sizes), asked[0].k)
-    effect = _effect(design_effect, weight_effect)
-    drawn = [
-        (design, _counts(design.matrix() @ p, _respondents(size, effect, design, p), surveys, seed, "groups", at))
-        for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True))
-    ]
+    drawn = []
+    for at, (design, p, size) in enumerate(zip(asked, populations, sizes, strict=True)):
+        worth = _worth(size, design, p, design_effect, weight_effect)
+        drawn.append((design, _counts(design.matrix() @ p, worth, surveys, seed, "groups", at)))
     return _simulated("homogeneity", sum(sizes), level, drawn, lambda t: homogeneity_test(t, seed=seed))
 
 
@@ -110,13 +112,16 @@ def power_of_fit(
     if not 0 < share < 1:
         raise DesignError(f"share must lie between 0 and 1; got {share}.", parameter="share")
     chances = (1 - share) * (design.matrix() @ population) + share * instead
-    size = _respondents(n, _effect(design_effect, weight_effect), design, population)
+    size = _worth(n, design, population, design_effect, weight_effect)
     rows = _counts(chances, size, surveys, seed, "fit")
     return _simulated("fit to the design", n, level, [(design, rows)], lambda t: goodness_of_fit(t[0]))
 
 
 def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
-    found = np.asarray(given, float)
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise DesignError(f"{name} must be numbers.", parameter=name) from None
     if found.shape != shape or not (found >= 0).all() or abs(found.sum() - 1) > _TOLERANCE:
         size = " by ".join(map(str, shape))
         raise DesignError(f"{name} must be {size} shares >= 0 that sum to 1; got shape {found.shape}.", parameter=name)
@@ -124,18 +129,14 @@ def _shares(given: Any, shape: tuple[int, ...], name: str) -> Matrix:
 
 
 def _rows(given: Any, rows: int, k: int) -> Matrix:
-    found = np.asarray(given, float)
-    if found.shape != (rows, k):
+    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != rows:
         raise DesignError(f"shares must have a row of {k} proportions for each of {rows} groups.", parameter="shares")
-    return np.array([_shares(row, (k,), "shares") for row in found])
+    return np.array([_shares(row, (k,), "shares") for row in given])
 
 
-def _effect(design_effect: float, weight_effect: float | None) -> Inflation:
-    return Inflation.of(design_effect, max(design_effect, 1.0) if weight_effect is None else weight_effect)
-
-
-def _respondents(n: int, effect: Inflation, design: Design, proportions: Vector) -> int:
+def _worth(n: int, design: Design, proportions: Vector, design_effect: float, weight_effect: float | None) -> int:
     """How many independent people a sample of n is worth."""
+    effect = Inflation.of(design_effect, max(design_effect, 1.0) if weight_effect is None else weight_effect)
     return max(round(respondents(n) / effect.of_population(design, proportions)), 1)
 
 
@@ -145,8 +146,8 @@ def _counts(chances: Vector, n: int, surveys: int, seed: int, *purpose: object) 
             f"{len(chances):,} possible reports are too many to simulate; plan with a coarser design, or for the "
             "variables one by one."
         )
-    if surveys < 2:
-        raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
+    if type(surveys) is not int or surveys < 2:
+        raise DesignError(f"surveys must be a whole number, 2 or more; got {surveys!r}.", parameter="surveys")
     return draw_counts(chances / chances.sum(), n, surveys, derived_seed(seed, "power", *purpose)).astype(float)
 
 
@@ -159,8 +160,6 @@ def _simulated(
 ) -> SimulatedPower:
     """How often a test of groups, each with a design and a row of counts per survey, rejects."""
     normal_quantile(level)
-    designs = [design for design, _ in drawn]
-    surveys = zip(*(rows for _, rows in drawn), strict=True)
-    tallies = ([Tally.from_counts(d, counts) for d, counts in zip(designs, groups, strict=True)] for groups in surveys)
-    p_values = np.array([of(each).p_value for each in tallies])
+    groups = [map(partial(Tally.from_counts, design), rows) for design, rows in drawn]
+    p_values = np.array([of(list(survey)).p_value for survey in zip(*groups, strict=True)])
     return SimulatedPower(test, n, float(np.mean(p_values <= 1 - level)), len(p_values), level)

@@ -219,6 +219,13 @@ class Tally(Result):
         return is_simulated(self.randomness)
 
     @property
+    def effective_n(self) -> float:
+        """How many unweighted reports they are worth: n, or Kish's (sum of weights)^2 / (sum of squared weights)."""
+        if self.squares is None:
+            return float(self.n)
+        return report_total(self.counts) ** 2 / report_total(self.squares)
+
+    @property
     def inclusions(self) -> NDArray[Any]:
         """V: in how many reports each category stands."""
         return self.design.codec.inclusions(self.counts)
@@ -311,6 +318,11 @@ class Tally(Result):
             "categories": jsonable(self.design.categories),
             "inclusions": None if self.design.variables else jsonable(self.inclusions),
         }
+
+
+def report_total(counts: Any) -> float:
+    """The sum over reports of a tally's counts."""
+    return float(counts.sum() if counts.ndim == 1 else counts[:, -1].sum())
 
 
 def _by_label(design: Design, counts: Mapping[Any, Any]) -> list[Any]:

@@ -18,7 +18,7 @@ from maskwell.cli.pipelines.group_estimates import (
     show_totals,
 )
 from maskwell.cli.shared.common_options import ByOption, ColumnOption, LevelOption, PlotOption, check_plot
-from maskwell.cli.shared.joint_files import joint_reports
+from maskwell.cli.shared.joint_files import hold_several_columns, joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
     STANDARD,
@@ -137,7 +137,8 @@ def estimate(
 
     _refuse_contradictions(reports, level, table, plot, json)
     shown = Shown(level, interval.value if interval else None, simultaneous, table, json, options_of(estimate))
-    beside = sample.given or by is not None or totals or (joint and len(reports) == 1 and _holds_several(reports[0]))
+    several = joint and len(reports) == 1 and reports[0] != STANDARD and hold_several_columns(reports[0])
+    beside = sample.given or by is not None or totals or several
     if beside:
         if STANDARD in reports:
             raise CommandError("- brings reports alone; groups and samples need a file with the columns beside them.")
@@ -261,13 +262,6 @@ def _tally(names: list[str], patterns: bool) -> tuple["Tally", set[str]]:
             first = first or design
             tallies.append(Tally.stream(design, counted(batches), patterns or None))
     return Tally.merge(tallies), drawn
-
-
-def _holds_several(name: str) -> bool:
-    """Whether a file, or the files of a folder, hold several masked columns."""
-    from maskwell.engines import paths
-
-    return name != STANDARD and len(paths.designs_in(paths.expand([name]))) > 1
 
 
 def _has_folder_or_tally(names: list[str]) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maskwell.cli.shared.joint_files import joint_reports
+from maskwell.cli.shared.joint_files import hold_several_columns, joint_reports
 from maskwell.cli.shared.output import CommandError
 from maskwell.cli.shared.sample_options import SampleOptions, read_sampled, together
 from maskwell.plain_text import among
@@ -35,7 +35,8 @@ def run_test(
     """The result, and how the reports were drawn."""
     from maskwell.reports import Reports
 
-    if not (options.given or asked.by is not None or (column is not None and len(paths) == 1)):
+    chosen = column is not None or (question == "independence" and hold_several_columns(paths[0]))
+    if not (options.given or asked.by is not None or (chosen and len(paths) == 1)):
         files = [Reports.read(path, column) for path in paths]
         return _alone(question, files, paths, asked), {file.randomness for file in files}
     kept = read_sampled([str(path) for path in paths], column, options, asked.by)

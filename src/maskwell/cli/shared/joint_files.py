@@ -1,4 +1,4 @@
-"""Files of reports about the same people, one for each variable, as joint reports."""
+"""Reports about the same people: of several columns of one file, or of files with one variable each."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from maskwell.reports import Reports
+
+
+def hold_several_columns(name: str | Path) -> bool:
+    """Whether a file, or the files of a folder, hold several masked columns."""
+    from maskwell.engines import paths
+
+    return len(paths.designs_in(paths.expand([name]))) > 1
 
 
 def joint_reports(files: "Sequence[Reports]", paths: Sequence[str | Path]) -> "Reports":

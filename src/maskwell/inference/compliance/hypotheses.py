@@ -39,6 +39,8 @@ def full_compliance(groups: Groups, highest: float, draws: int, seed: int | None
         raise EstimationError("there are no behaviours to test; name some, or use goodness_of_fit().")
     if groups.squares is not None:
         raise EstimationError("the likelihood ratio takes reports as equally weighted; use interval(method='wald').")
+    if type(draws) is not int or draws < 0:
+        raise EstimationError(f"draws must be a whole number, 0 or more; got {draws!r}.", parameter="draws")
     lowest, followed = best_log_likelihood(groups.table[:, : classes.k], groups.weights)
     statistic = max(2 * (highest - lowest), 0.0)
     result = HypothesisTest(_METHOD, statistic, None, 1.0)

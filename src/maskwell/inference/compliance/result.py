@@ -19,7 +19,7 @@ from maskwell.inference import alternatives
 from maskwell.inference.compliance.groups import Groups
 from maskwell.inference.compliance.hypotheses import full_compliance, model_fit
 from maskwell.inference.compliance.profile import best_log_likelihood, profile_limits
-from maskwell.inference.contrasts import Contrast
+from maskwell.inference.contrasts import Contrast, score_vector
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.likelihood.information import Inverse, invert
 from maskwell.inference.likelihood.maximum import Maximum, tolerance
@@ -150,6 +150,10 @@ class Compliance(Result):
             return classes.truth(at), None
         return np.eye(len(self.classes))[at], classes.honest
 
+    def _tells(self, above: Vector, below: Vector | None) -> bool:
+        """Whether the reports determine a proportion."""
+        return self.groups.classes.tells(above) and (below is None or self.groups.classes.tells(below))
+
     @property
     def proportions(self) -> Vector:
         """The share of each category among the people that ``among`` names."""
@@ -170,11 +174,7 @@ class Compliance(Result):
     def proportion_errors(self) -> Vector:
         """Standard errors of ``proportions``; infinite where the reports do not tell one."""
         errors = np.sqrt(np.maximum(np.diag(self.proportion_covariance), 0.0))
-        told = []
-        for at in range(self._k):
-            above, below = self._ratio(at)
-            told.append(self.groups.classes.tells(above) and (below is None or self.groups.classes.tells(below)))
-        return np.where(told, errors, np.inf)
+        return np.where([self._tells(*self._ratio(at)) for at in range(self._k)], errors, np.inf)
 
     def proportion_interval(self, level: float = 0.95, method: Kind | None = None) -> Matrix:
         """Lower and upper limits of ``proportions``."""
@@ -196,10 +196,7 @@ class Compliance(Result):
 
     def contrast(self, scores: Mapping[str, float]) -> Contrast:
         """A weighted sum of class shares, by name; an infinite standard error if the reports do not tell it."""
-        unknown = [name for name in scores if name not in self.classes]
-        if unknown:
-            raise EstimationError(f"scores name {unknown[0]!r}, which is none of {shown(self.classes)}.")
-        vector = np.array([float(scores.get(name, 0.0)) for name in self.classes])
+        vector = score_vector(self.classes, scores, f"class: {shown(self.classes)}")
         told = self.groups.classes.tells(vector)
         error = float(np.sqrt(max(float(vector @ self._spread @ vector), 0.0))) if told else float("inf")
         return Contrast(float(vector @ self.class_shares), error, self.degrees_of_freedom)
@@ -214,6 +211,8 @@ class Compliance(Result):
         slope = (above - value * (np.ones_like(above) if below is None else below)) / whole
         error = float(np.sqrt(max(float(slope @ self._spread @ slope), 0.0)))
         if method == "wald":
+            if not self._tells(above, below):
+                return 0.0, 1.0
             return max(value - quantile * error, 0.0), min(value + quantile * error, 1.0)
         if self.groups.squares is not None:
             raise EstimationError(

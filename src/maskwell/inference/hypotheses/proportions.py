@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from maskwell.errors import EstimationError
+from maskwell.exact import given_fraction
 from maskwell.inference import alternatives
 from maskwell.inference.alternatives import Alternative
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
@@ -44,6 +45,7 @@ def proportion_test(
     alternatives.checked(alternative)
     if category not in estimate.design.categories:
         raise EstimationError(f"category {category!r} is not a category of the design.", parameter="category")
+    value = float(given_fraction(value, "value", EstimationError))
     if not 0 <= value <= 1:
         raise EstimationError(f"value must be a share from 0 to 1; got {value}.", parameter="value")
     at = estimate.design.categories.index(category)

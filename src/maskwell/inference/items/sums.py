@@ -15,6 +15,7 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.exact import given_fraction
 from maskwell.frames import Backend, data_frame
 from maskwell.inference import alternatives
 from maskwell.inference.contrasts import Contrast
@@ -57,8 +58,7 @@ class SumScore(Result):
 
     def at_least(self, value: float) -> Contrast:
         """The share of people whose sum is this or more."""
-        if not np.isfinite(value):
-            raise EstimationError(f"value must be a finite number; got {value}.", parameter="value")
+        value = float(given_fraction(value, "value", EstimationError))
         chosen = (self.values >= value - 10.0**-_DIGITS).astype(float)
         error = max(float(chosen @ self.covariance @ chosen), 0.0) ** 0.5
         name = f"share with a sum of {value:g} or more"

@@ -97,6 +97,11 @@ def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sampl
         # What a population correction took away is given back: masks, and the model itself, vary all the same.
         weighted = scores * (scale * sample.weights)[:, None]
         outer += (weighted * lacking[:, None]).T @ weighted
+    if not outer.any():
+        raise EstimationError(
+            f"the sample ({sample.degrees_of_freedom:g} degrees of freedom) shows no variance, so nothing is known "
+            "about the errors of the coefficients; a sample of one cluster tells of that cluster alone."
+        )
     return sandwich(at.information, outer)
 
 

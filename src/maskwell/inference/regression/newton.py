@@ -45,7 +45,6 @@ class Solution:
     complete: Matrix
     """The information if the truth had been seen; for corrected scores what their outer product would be."""
     decrement: float
-    iterations: int
 
 
 def maximise(likelihood: Likelihood, names: Sequence[str], start: Vector | None = None) -> Solution:
@@ -65,7 +64,7 @@ def maximise(likelihood: Likelihood, names: Sequence[str], start: Vector | None 
             theta, now = theta + step, likelihood.evaluate(theta + step)
             complete = likelihood.complete(theta)
             require_identified(likelihood, now.information, complete, names)
-            return Solution(theta, now, complete, decrement, iteration)
+            return Solution(theta, now, complete, decrement)
         after = likelihood.evaluate(theta + step)
         # So near the maximum a value no longer tells a step up from a step down.
         if after.value > now.value or (newton and decrement < 1e-6 and after.value > now.value - 1e-9):
@@ -124,7 +123,7 @@ def solve(likelihood: Likelihood, names: Sequence[str], start: Vector | None = N
         theta = _least_squares(likelihood, corrected, theta)
     now = corrected.evaluate(theta)
     evaluations = 1
-    for iteration in range(1, _ITERATIONS + 1):
+    for _ in range(_ITERATIONS):
         step = _solved(now.information, now.gradient)
         if step is None:
             break
@@ -133,7 +132,7 @@ def solve(likelihood: Likelihood, names: Sequence[str], start: Vector | None = N
             theta = theta + step
             now = corrected.evaluate(theta, scores=True)
             _require_definite(now.information, names)
-            return Solution(theta, now, corrected.complete(theta), decrement, iteration)
+            return Solution(theta, now, corrected.complete(theta), decrement)
         length, scale = _length(now), 1.0
         for _ in range(min(_HALVINGS, _MOST_EVALUATIONS - evaluations)):
             evaluations += 1

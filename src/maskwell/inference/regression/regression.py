@@ -12,8 +12,8 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.alternatives import quantile
-from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
+from maskwell.inference.alternatives import p_value, quantile
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.formulas import labels_in
@@ -88,11 +88,7 @@ class Regression(Result):
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided p-values of the coefficients: normal, or Student's with the degrees of freedom of the sample."""
-        from maskwell.numerics.beta import t_cdf
-
-        if np.isinf(self.degrees_of_freedom):
-            return self._series(np.array([chi_square_tail(float(z) ** 2, 1) for z in self.tvalues]))
-        return self._series([2 * float(t_cdf(self.degrees_of_freedom, -abs(t))) for t in self.tvalues])
+        return self._series([p_value(float(t), self.degrees_of_freedom) for t in self.tvalues])
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance by name."""

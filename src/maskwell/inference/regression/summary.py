@@ -108,8 +108,8 @@ def _cost(fit: Regression) -> list[str]:
     kept = kept[np.isfinite(kept)]
     if not len(kept):
         return []
-    worst = kept.idxmin()
+    worst = str(kept.idxmin())
     return [
         f"masking left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers; for "
-        f"{worst} {fit.n / kept.min():,.0f} masked people would be as telling as {fit.n:,} open answers"
+        f"{worst} {fit.people_needed[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers"
     ]

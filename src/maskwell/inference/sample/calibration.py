@@ -47,9 +47,12 @@ def margins_of(margins: Mapping[str, Any], columns: Mapping[str, Any]) -> list[M
                 f"margins[{name!r}] has totals for {absent[0]!r}, which nobody in the sample has; join categories.",
                 parameter="margins",
             )
-        values = np.array([float(totals[label]) for label in labels])
+        try:
+            values = np.array([float(totals[label]) for label in labels])
+        except (TypeError, ValueError):
+            values = np.zeros(1)
         if not np.isfinite(values).all() or (values <= 0).any():
-            raise DataError(f"margins[{name!r}] must hold totals above 0.", parameter="margins")
+            raise DataError(f"margins[{name!r}] must hold totals, which are numbers above 0.", parameter="margins")
         found.append(Margin(str(name), codes, values))
     sizes = [margin.totals.sum() for margin in found]
     if max(sizes) - min(sizes) > 1e-6 * max(sizes):

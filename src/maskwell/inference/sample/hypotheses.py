@@ -23,6 +23,7 @@ from maskwell.inference.simplex import project
 from maskwell.reports import Reports
 
 Kind = Literal["rao-scott", "wald"]
+_ROUND_OFF = 1e-12
 
 
 def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott") -> HypothesisTest:
@@ -136,9 +137,10 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
         )
     statistic = float(off @ np.linalg.solve(plain, off))
     effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0)
-    if not effects.any():
+    if effects.max() < _ROUND_OFF:
         return HypothesisTest(f"{what} (Rao-Scott)", 0.0, 0, 1.0, advice="the reports do not vary: nothing to test")
     nu = float(effects.sum() ** 2 / (effects**2).sum())
+    df = max(df, 1)  # as limits have it: a population that is one cluster has none, and masks vary all the same
     f = statistic / float(effects.sum())
     return HypothesisTest(
         f"{what} (Rao-Scott)",

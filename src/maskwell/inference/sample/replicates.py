@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,17 @@ class Replicates:
         return int((values > 1e-9 * values[-1]).sum()) - 1
 
 
-def given(weights: Matrix, method: str | None, fay: float | None, factors: Vector | None) -> Replicates:
+def given(weights: Matrix, method: str | None, fay: float | None, scales: Any) -> Replicates:
     """Replicate weights that came with the data."""
     if method not in METHODS:
         raise DataError(
             f"replicate_method must be one of {', '.join(METHODS)}; got {method!r}.", parameter="replicate_method"
         )
     count = weights.shape[1]
-    if factors is not None:
-        if factors.shape != (count,) or (factors < 0).any():
-            raise DataError(f"replicate_scales must be {count} numbers >= 0, one per replicate.", "replicate_scales")
-        return Replicates(weights, factors, method)  # type: ignore[arg-type]
+    if count < 2:
+        raise DataError(f"a variance needs 2 columns of replicate_weights or more; got {count}.", "replicate_weights")
+    if scales is not None:
+        return Replicates(weights, _factors(scales, count), method)  # type: ignore[arg-type]
     if method == "jkn":
         raise DataError(
             "jkn needs replicate_scales: (n-1)/n of the stratum of the cluster that each replicate leaves out.",
@@ -56,6 +56,17 @@ def given(weights: Matrix, method: str | None, fay: float | None, factors: Vecto
         "bootstrap": 1 / (count - 1),
     }[str(method)]
     return Replicates(weights, np.full(count, one), method)  # type: ignore[arg-type]
+
+
+def _factors(scales: Any, count: int) -> Vector:
+    """The factor of each replicate's squared difference, as it came with the data."""
+    try:
+        factors = np.asarray(scales, float)
+    except (TypeError, ValueError):
+        factors = np.zeros(0)
+    if factors.shape != (count,) or not ((factors >= 0) & (factors < np.inf)).all():
+        raise DataError(f"replicate_scales must be {count} finite numbers >= 0, one per replicate.", "replicate_scales")
+    return factors
 
 
 def _fay(fay: float | None, method: str | None) -> float:

@@ -79,8 +79,7 @@ class Sample(Result):
         if matrix is not None:
             if layers or within or sizes:
                 raise DataError("replicate_weights take the place of strata, clusters and fpc; give one or the other.")
-            scales = None if replicate_scales is None else np.asarray(replicate_scales, float)
-            self.replicates = replication.given(matrix, replicate_method, fay, scales)
+            self.replicates = replication.given(matrix, replicate_method, fay, replicate_scales)
         elif replicate_method is not None:
             raise DataError(
                 "replicate_method goes with replicate_weights; with_replicates(method) makes them from strata and "

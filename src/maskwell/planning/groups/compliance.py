@@ -21,6 +21,7 @@ from maskwell.errors import DesignError
 from maskwell.exact import given_fraction
 from maskwell.inference.compliance.groups import Classes, classes_of
 from maskwell.inference.compliance.profile import best_log_likelihood
+from maskwell.inference.intervals.closed_form import normal_quantile as checked_quantile
 from maskwell.inference.likelihood.information import invert
 from maskwell.numerics.normal import normal_cdf, normal_quantile
 from maskwell.planning.inflation import effect_of_sample
@@ -159,6 +160,7 @@ def compliance_groups(
     classes = classes_of(list(designs), behaviours)
     w = _assumed(classes, proportions, shares)
     parts = _parts(classes, w, split)
+    checked_quantile(level)
     if sum(given is not None for given in (n, power, standard_error)) != 1:
         raise DesignError("give one of n=, power= and standard_error=.")
     confused = [name for at, name in enumerate(classes.behaviours) if not classes.tells(np.eye(len(w))[classes.k + at])]
@@ -210,6 +212,8 @@ def _parts(classes: Classes, w: Vector, split: Any) -> tuple[float, ...]:
         if split != "equal":
             raise DesignError('split must be "equal", a list of parts, or of two groups "best".', "split")
         return (1 / count,) * count
+    if not isinstance(split, (Sequence, np.ndarray)):
+        raise DesignError(f'split must be "equal", "best" or {count} parts; got {type(split).__name__}.', "split")
     parts = np.array([float(given_fraction(part, "split", DesignError)) for part in split])
     if len(parts) != count or (parts <= 0).any():
         raise DesignError(f"split must have {count} parts above 0, one for each group.", "split")

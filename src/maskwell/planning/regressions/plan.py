@@ -29,6 +29,7 @@ from maskwell.inference.regression.newton import maximise, solve
 from maskwell.numerics.chi_square import chi_square_quantile, noncentral_chi_square_cdf
 from maskwell.plain_text import among
 from maskwell.planning.inflation import effect_of_sample
+from maskwell.planning.power_curve import error_of_power
 from maskwell.planning.regressions.truth import Truth, designs_of, planned
 from maskwell.planning.sample_size import least
 from maskwell.planning.variance_lines import margin, respondents
@@ -116,23 +117,24 @@ class RegressionPlan(Result):
         design_effect: float = 1.0,
     ) -> SimulatedRegression:
         """The power found when surveys of ``n`` people are drawn from the population, masked and fitted."""
-        places, n = self._places(term), max(round(respondents(n) / effect_of_sample(design_effect)), 1)
+        places, worth = self._places(term), max(round(respondents(n) / effect_of_sample(design_effect)), 1)
         normal_quantile(level)
         estimates, errors, found = [], [], 0
         critical = _critical(len(places), level)
-        if surveys < 2:
-            raise DesignError(f"surveys must be 2 or more; got {surveys}.", parameter="surveys")
+        if type(surveys) is not int or surveys < 2:
+            raise DesignError(f"surveys must be a whole number, 2 or more; got {surveys!r}.", parameter="surveys")
         for number in range(surveys):
             try:
-                fit = self._survey(n, derived_seed(seed, "survey", number))
+                fit = self._survey(worth, derived_seed(seed, "survey", number))
             except EstimationError:
                 continue
             part, block = fit.estimates[places], fit.covariance[np.ix_(places, places)]
             found += float(part @ np.linalg.solve(block, part)) > critical
             estimates.append(fit.estimates)
             errors.append(np.sqrt(np.diagonal(fit.covariance)))
-        if not estimates:
-            raise EstimationError(f"none of {surveys} surveys of {n:,} people could be fitted; ask more people.")
+        if len(estimates) < 2:
+            few = len(estimates) or "none"
+            raise EstimationError(f"{few} of {surveys} surveys of {n:,} people could be fitted; ask more people.")
         return SimulatedRegression(
             term, n, surveys, surveys - len(estimates), found / surveys, self.names, self.coefficients,
             np.array(estimates), np.array(errors), level,
@@ -218,7 +220,7 @@ class SimulatedRegression(Result):
     @property
     def standard_error(self) -> float:
         """Of the power, from the number of surveys."""
-        return float(np.sqrt(self.power * (1 - self.power) / self.surveys))
+        return error_of_power(self.power, self.surveys)
 
     @property
     def coverage(self) -> Vector:

@@ -72,7 +72,7 @@ class Truth:
         each = [*reports, _NODES if self.scale else 1]
         if max(reports) > _MOST_REPORTS or math.prod(each) * min(frame.n, _FEWEST_PEOPLE) > _RECORDS:
             return self._drawn(frame)
-        people = np.arange(0, frame.n, -(-frame.n * math.prod(each) // _RECORDS))
+        people = _some_people(frame.n, _RECORDS // math.prod(each))
         index = np.indices((len(people), *each)).reshape(1 + len(each), -1)
         who, weights, values = people[index[0]], np.ones(index.shape[1]), None
         for place, (name, design) in enumerate(self.designs.items(), start=1):
@@ -101,6 +101,13 @@ class Truth:
             return np.asarray(matrix.T[self.hidden[name]])
         order = [design.categories.index(category) for category in frame.outcome.categories]
         return np.asarray(self.means @ matrix[:, order].T)
+
+
+def _some_people(n: int, most: int) -> NDArray[np.int64]:
+    """Everybody, or as many as may be taken at random: people who are listed in a pattern are all kinds of them."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.argsort(draw_uniforms(n, derived_seed(0, "some people")))[:most])
 
 
 def designs_of(masked: Any) -> Mapping[str, Design]:

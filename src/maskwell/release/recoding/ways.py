@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from maskwell.errors import DataError
 
+_LONGEST = 1 << 64
 ANY = "any"
 """The one category that is left where a key says nothing any more."""
 
@@ -353,7 +354,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _text(number: float | Fraction) -> str:
-    return f"{float(number):.15g}"
+    """A number as one writes it; whole ones with all their digits, as two long identifiers may differ in the last."""
+    exact = Fraction(number)
+    whole = exact.denominator == 1 and abs(exact) < _LONGEST
+    return str(exact.numerator) if whole else f"{float(number):.15g}"
 
 
 def _written(number: float) -> Fraction:
