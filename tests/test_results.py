@@ -199,10 +199,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "HandOver": hand_over,
 }
 # One number with its limits, sentences, or a list of files: a picture would say no more than the line does.
-WITHOUT_PICTURE = {"CramersV", "Contrast", "HypothesisTest", "EmpiricalAudit", "Codebook", "Explanation", "Attack"}
+WITHOUT_PICTURE = {"CramersV", "Contrast", "EmpiricalAudit", "Explanation", "Attack"}
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
-WITHOUT_PICTURE |= {"SimulatedRegression", "Recoded", "RecodingSearch"}
-WITHOUT_PICTURE |= {"Sample", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
+WITHOUT_PICTURE |= {"SimulatedRegression", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 WITHOUT_PICTURE |= {"Allowance", "Composition", "Split", "Match", "DummyEstimate", "Identifiability", "Domination"}
 WITHOUT_PICTURE |= {"Equivalence", "Price", "Projection", "Intruders", "Outcome"}
 

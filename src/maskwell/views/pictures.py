@@ -15,10 +15,12 @@ from maskwell.inference import Estimate, Top
 from maskwell.inference.compliance.bounds import ComplianceBounds
 from maskwell.inference.compliance.result import Compliance
 from maskwell.inference.domains import GroupEstimates
+from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.items.correlations import Correlations
 from maskwell.inference.items.sums import SumScore
 from maskwell.inference.regression.effects import Effects
 from maskwell.inference.regression.regression import Regression
+from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.totals import Totals
 from maskwell.planning import RegressionPlan
 from maskwell.planning.groups.compliance import CompliancePlan
@@ -28,6 +30,8 @@ from maskwell.release.evaluation.comparison import Comparison as FileComparison
 from maskwell.release.identification.audit import IdentificationAudit
 from maskwell.release.optimum.information import Optimum
 from maskwell.release.optimum.risk_target import RiskTarget
+from maskwell.release.recoding.recode import Recoded
+from maskwell.release.recoding.search import RecodingSearch
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
 from maskwell.risk import RiskReport
@@ -35,7 +39,6 @@ from maskwell.rounds.changes import Change
 from maskwell.tables.labels import text_of
 from maskwell.views.charts import style
 from maskwell.views.charts.breach_regions import breach_chart
-from maskwell.views.charts.compliance import bounds_chart, compliance_power_chart
 from maskwell.views.charts.estimate import chart, top_chart
 from maskwell.views.charts.gain_leakage import gain_chart
 from maskwell.views.charts.group_estimates import group_chart
@@ -45,10 +48,15 @@ from maskwell.views.charts.matrix import has_matrix_chart, matrix_chart
 from maskwell.views.charts.plans.frontier import frontier_chart
 from maskwell.views.charts.plans.power import power_chart
 from maskwell.views.charts.plans.regression_power import regression_power_chart
+from maskwell.views.charts.recoding import recoding_chart
 from maskwell.views.charts.release import changed_chart, proof_chart, target_chart
 from maskwell.views.charts.risk import drivers_chart, individual_chart, sizes_chart
+from maskwell.views.charts.surveys.compliance import bounds_chart, compliance_power_chart
+from maskwell.views.charts.surveys.hypotheses import tail_chart
+from maskwell.views.charts.surveys.weights import weights_chart
 from maskwell.views.comparison import Comparison
 from maskwell.views.wording import level_words, privacy_words
+from maskwell.words.codebook import Codebook
 
 _POINTS = "difference of shares, in percentage points"
 _OF_RISK = {"cells": sizes_chart, "records": individual_chart, "keys": drivers_chart}
@@ -238,3 +246,28 @@ def _(result: Optimum) -> Any:
 @picture.register
 def _(result: RiskTarget) -> Any:
     return target_chart(result)
+
+
+@picture.register
+def _(result: HypothesisTest) -> Any:
+    return tail_chart(result)
+
+
+@picture.register
+def _(result: Codebook) -> Any:
+    return picture(result.design)
+
+
+@picture.register
+def _(result: Sample) -> Any:
+    return weights_chart(result)
+
+
+@picture.register
+def _(result: Recoded) -> Any:
+    return recoding_chart(result)
+
+
+@picture.register
+def _(result: RecodingSearch) -> Any:
+    return recoding_chart(result.recoded)

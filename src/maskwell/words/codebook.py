@@ -7,7 +7,7 @@ probabilities, the scores of the linear estimator, whose mean is the estimate, a
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,8 @@ class Codebook(Result):
     """What ``codebook`` found out about one masked column; ``content`` is what the JSON holds."""
 
     content: dict[str, Any]
+    design: Design = field(repr=False)
+    """The design that masked the column."""
 
     def to_json(self) -> str:
         """The codebook as text for programs."""
@@ -93,8 +95,8 @@ def codebook(design: Design, variable: str = "report") -> Codebook:
     }
     if design.variables:
         parts = [codebook(part, name).content for name, part in design.variables.items()]
-        return Codebook({**content, "variables": parts, **_JOINT})
-    return Codebook({**content, "categories": list(design.categories), **_estimation(design)})
+        return Codebook({**content, "variables": parts, **_JOINT}, design)
+    return Codebook({**content, "categories": list(design.categories), **_estimation(design)}, design)
 
 
 _JOINT = {

@@ -1,0 +1,1 @@
+"""Pictures of what surveys are asked besides shares: hypotheses, samples, and who follows the design."""
