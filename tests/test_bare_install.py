@@ -196,6 +196,16 @@ def test_what_is_missing_is_named_in_one_line(
     assert f"pip install 'maskwell[{extra}]'" in line
 
 
+def test_the_demo_takes_a_bare_install_to_its_end(bare: Path, tmp_path: Path) -> None:
+    run = program(bare, "demo", "-o", "here", folder=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "DIAGNOSIS OF 50,000 PERSONS" in run.stdout
+    assert "pip install 'maskwell[charts]'" in " ".join(run.stdout.split())
+    left = {path.name for path in (tmp_path / "here").iterdir()}
+    assert {"race-estimates.csv", "persons-released.csv", "persons-plan.json"} < left
+    assert not [name for name in left if name.endswith((".png", ".html"))]
+
+
 def test_the_library_says_the_same(bare: Path) -> None:
     script = """
 import warnings, maskwell as mw

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import maskwell as mw
+import maskwell.demo.run as demo_run
 from maskwell.cli.commands.demo import figures
 from maskwell.demo.persons import XI
 from maskwell.demo.persons import persons as demo_persons
@@ -147,6 +148,20 @@ def test_the_demo_releases_a_file_that_keeps_its_limit(demo: DemoResult, told: l
     table = demo.released.comparison.frequencies["status"]
     assert (abs(table.difference) < 6 * table.added_error).all()
     assert ReleasePlan.from_json((demo.folder / "persons-plan.json").read_text(encoding="utf-8")) == release.plan
+
+
+def test_without_charts_the_rest_is_left_and_the_lack_is_told(
+    demo: DemoResult, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lacking = "Pictures and pages need altair; run: pip install 'maskwell[charts]'."
+    monkeypatch.setattr(demo_run, "_lacking", lambda: lacking)
+    monkeypatch.setattr(demo_run, "diagnoses", lambda: diagnoses(20_000))
+    monkeypatch.setattr(demo_run, "release_persons", lambda: demo.released)
+    told: list[str] = []
+    found = run(tmp_path, told.append)
+    assert {path.name for path in tmp_path.iterdir()} == set(found.files) == set(demo.files) - demo_run.DRAWN
+    assert " ".join(" ".join(told[-2:]).split()) == lacking
+    assert not [line for line in told if ".png" in line or ".html" in line]
 
 
 def test_the_pages_of_the_released_file_need_no_network(demo: DemoResult) -> None:

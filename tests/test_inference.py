@@ -15,6 +15,7 @@ from scipy import stats
 import maskwell as mw
 from maskwell.designs import Design, SubsetDesign
 from maskwell.designs.kinds.projective import ProjectiveDesign
+from maskwell.inference.summary import summary_lines
 from tests.evidence.cases import CASES, Case
 
 METHODS = ("linear", "moments")
@@ -464,3 +465,8 @@ def test_exact_fractions_need_no_rounding_to_be_unbiased() -> None:
     product = np.array(by_report).T @ design.matrix(exact=True).astype(float)
     assert product == pytest.approx(np.eye(2))
     assert design.exact_parity() == Fraction(4)
+
+
+def test_intervals_of_two_people_name_both() -> None:
+    found = mw.estimate(mw.designs.warner(truth_prob=0.8).mask(["yes", "no"] * 40, seed=1))
+    assert "95 % interval (Clopper-Pearson)" in "\n".join(summary_lines(found, kind="clopper-pearson"))

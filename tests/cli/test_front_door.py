@@ -1,5 +1,9 @@
 """What all commands share: help, refusals, the published numbers and the demonstration."""
 
+import os
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,6 +15,7 @@ from typer.main import get_command
 import maskwell as mw
 from maskwell import published
 from maskwell.cli.program import app
+from maskwell.errors import SpeedWarning
 from tests.cli.runs import SECRET, Run, assert_refused
 from tests.cli.schema import assert_fits
 
@@ -72,6 +77,17 @@ def test_reproduce_fails_on_a_row_that_is_not_as_recorded(run: Run, monkeypatch:
     assert run("reproduce", "--json").code == 1
 
 
+def test_a_warning_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow() -> list[Any]:
+        warnings.warn("it takes long without numba", SpeedWarning, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(published, "rows", slow)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run("reproduce", "--json").err == "maskwell: warning: it takes long without numba\n"
+
+
 def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from maskwell.demo import run as demo
 
@@ -79,7 +95,7 @@ def test_demo_passes_its_folder_and_stays_silent_for_json(run: Run, monkeypatch:
         def to_dict(self) -> dict[str, Any]:
             return {"seconds": 1.5, "folder": "here", "files": {"demo.html": "a page"}}
 
-    def short(folder: Path, echo: Callable[[str], None]) -> Result:
+    def short(folder: Path, echo: Callable[[str], None], waiting: Any) -> Result:
         echo(f"writing to {folder}")
         return Result()
 
@@ -104,3 +120,42 @@ def test_help_has_an_example(run: Run, command: str) -> None:
 def test_without_a_command_help_is_shown(run: Run) -> None:
     assert run().out == run("--help").out
     assert run("--version").out == f"maskwell {mw.__version__}\n".encode()
+
+
+def completed(shell: str, line: str) -> str:
+    """What a shell is offered after a line, as its script asks for it."""
+    words = line.split(" ")
+    asking = {
+        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": line},
+        "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", "import sys; from maskwell.cli import main; sys.exit(main())"],
+        env={**os.environ, **asking[shell], "_MASKWELL_COMPLETE": f"complete_{shell}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_options_and_values(shell: str) -> None:
+    assert "release" in completed(shell, "maskwell rel")
+    assert "--epsilon" in completed(shell, "maskwell plan --eps")
+    assert "likelihood" in completed(shell, "maskwell estimate --method like")
+    assert "minimax" in completed(shell, "maskwell plan --design mini")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_is_shown_its_script(shell: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "maskwell", "--show-completion", shell],
+        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"complete_{shell}" in ran.stdout

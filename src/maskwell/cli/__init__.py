@@ -1,13 +1,18 @@
 """The command line: one command per verb, and one clear line on stderr when the input is wrong."""
 
+# The module in C below ``signal``, which is there from the start; that one first loads half as much as all else here.
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
-from collections.abc import Sequence
 
 from maskwell.cli.exit_codes import INTERRUPTED
 
+# As in maskwell/__init__.py: what is loaded here is the time in which an interrupt still shows a traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def main(args: Sequence[str] | None = None) -> int:
+
+def main(args: "Sequence[str] | None" = None) -> int:
     """Run the command line and return its exit code."""
     # Someone who ignores interrupts, as nohup does, wants that; another program that calls us decides for itself.
     ours = args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler

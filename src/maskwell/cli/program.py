@@ -110,6 +110,7 @@ def _command(args: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             # What it warns of is in the output of every command that can meet it.
             warnings.simplefilter("ignore", SimulationWarning)
+            warnings.showwarning = _warned
             code = int(get_command(app).main(args=args, prog_name="maskwell", standalone_mode=False) or 0)
         # Typer turns an interrupt into this code and says nothing.
         return _interrupted() if code == INTERRUPTED else code
@@ -130,6 +131,11 @@ def _command(args: Sequence[str] | None) -> int:
         return _undelivered(error) if ours else _fail(_of_system(error))
     except Exception as error:
         return _internal(error)
+
+
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line, without the place in the code where it came up."""
+    _fail(f"warning: {message}")
 
 
 def _undelivered(error: OSError) -> int:

@@ -25,6 +25,7 @@ FILES = {
     "persons-internal.html": "the proof and everything else, for the custodian alone",
     "persons-plan.json": "the plan, for the custodian alone",
 }
+PAGES = ("persons-external.html", "persons-internal.html")
 PRIVATE = ("persons-internal.html", "persons-plan.json")
 _STATUS = ("single", "married", "divorced", "widowed")
 _DISTRICTS = 40
@@ -74,14 +75,21 @@ def release_persons() -> Released:
 
 
 def files(released: Released) -> dict[str, bytes]:
-    """The content of every file of this part, by name."""
+    """The released file and its plan, by name."""
     import pyarrow as pa
     from pyarrow import csv
 
-    from maskwell.views.pages.release import external_page, internal_page
-
     sink = pa.BufferOutputStream()
     csv.write_csv(released.release.table, sink)
-    pages = external_page(released.release), internal_page(released.release)
-    content = (sink.getvalue().to_pybytes(), *(page.encode() for page in pages))
-    return dict(zip(FILES, (*content, released.release.plan.to_json().encode()), strict=True))
+    return {
+        "persons-released.csv": sink.getvalue().to_pybytes(),
+        "persons-plan.json": released.release.plan.to_json().encode(),
+    }
+
+
+def pages(released: Released) -> dict[str, bytes]:
+    """The reports on the release, for its users and for the custodian, by name."""
+    from maskwell.views.pages.release import external_page, internal_page
+
+    made = external_page(released.release), internal_page(released.release)
+    return dict(zip(PAGES, (page.encode() for page in made), strict=True))

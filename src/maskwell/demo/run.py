@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -19,6 +19,7 @@ from maskwell.demo import persons
 from maskwell.demo.persons import Released, release_persons
 from maskwell.demo.survey import RACE, Population, Trial, diagnoses, try_design
 from maskwell.errors import MaskwellError
+from maskwell.extras import ExtraError, require
 from maskwell.planning import plan
 from maskwell.whole_files import complete_files
 
@@ -33,6 +34,8 @@ FILES = {
     "race-reports.parquet": "the masked answers, carrying their design",
     **persons.FILES,
 }
+DRAWN = {"index.html", "race.png", "codes.png", *persons.PAGES}
+"""What only an installation with charts can make."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,17 @@ class DemoResult:
         }
 
 
-def run(folder: Path, echo: Callable[[str], None]) -> DemoResult:
-    """Run the demonstration, tell it line by line through ``echo``, and leave its files in ``folder``."""
+def _no_bar(what: str) -> AbstractContextManager[Any]:
+    return nullcontext()
+
+
+def run(
+    folder: Path, echo: Callable[[str], None], waiting: Callable[[str], AbstractContextManager[Any]] = _no_bar
+) -> DemoResult:
+    """Run the demonstration, tell it line by line through ``echo``, and leave its files in ``folder``.
+
+    ``waiting`` shows what takes its time while it does. Without the packages that draw, what is drawn is left out.
+    """
     from maskwell.views.terminal import demo as text
 
     start = perf_counter()
@@ -78,31 +90,55 @@ def run(folder: Path, echo: Callable[[str], None]) -> DemoResult:
     chosen = plan(people.categories, demand)
     named = (designs.rappor, designs.trimmed_rappor)
     candidates = [chosen, *(make(people.categories, epsilon=EPSILON) for make in named)]
-    race = {design.name: try_design(design, people) for design in candidates}
+    with waiting("masking"):
+        race = {design.name: try_design(design, people) for design in candidates}
     _tell(echo, text.race(race))
     patients = diagnoses()
-    codes = try_design(plan(patients.categories, demand), patients)
+    with waiting(f"masking {patients.n:,} answers"):
+        codes = try_design(plan(patients.categories, demand), patients)
     _tell(echo, text.codes(codes))
-    released = release_persons()
-    _tell(echo, text.release(released))
+    with waiting("releasing the file"):
+        released = release_persons()
+        lines = text.release(released)
+    _tell(echo, lines)
 
-    result = DemoResult(folder, demand, race, codes, released, FILES, perf_counter() - start)
-    _write(result)
+    lacking = _lacking()
+    files = {name: about for name, about in FILES.items() if not (lacking and name in DRAWN)}
+    result = DemoResult(folder, demand, race, codes, released, files, perf_counter() - start)
+    with waiting("drawing" if not lacking else "writing"):
+        _write(result)
     result = replace(result, seconds=perf_counter() - start)
-    _tell(echo, text.closing(result))
+    _tell(echo, text.closing(result, lacking))
     return result
 
 
-def _write(result: DemoResult) -> None:
-    """Leave the files in the folder, each whole or not at all."""
+def _lacking() -> str:
+    """What to install for the files that are drawn; nothing if all is there."""
+    try:
+        require("Pictures and pages need", "altair", "vl_convert")
+    except ExtraError as error:
+        return f"{error}."
+    return ""
+
+
+def _drawn(result: DemoResult) -> dict[str, bytes]:
+    """The content of what is drawn, by name."""
     from maskwell.views.pages.demo import demo_page, figures
     from maskwell.views.saving import rendered
 
     pictures = figures(result)
-    content = {
+    return {
         "index.html": demo_page(result, pictures).encode(),
         "race.png": rendered(pictures.race, ".png"),
         "codes.png": rendered(pictures.codes, ".png"),
+        **persons.pages(result.released),
+    }
+
+
+def _write(result: DemoResult) -> None:
+    """Leave the files in the folder, each whole or not at all."""
+    content = {
+        **(_drawn(result) if DRAWN & result.files.keys() else {}),
         "race-estimates.csv": _csv(result.race.values()),
         "codes-estimates.csv": _csv([result.codes]),
         "race-design.json": result.planned.design.to_json().encode(),
@@ -110,7 +146,8 @@ def _write(result: DemoResult) -> None:
     }
     with _one_line(result.folder):
         paths = [result.folder / name for name in content]
-        with complete_files(paths, [result.folder / name for name in persons.PRIVATE]) as files:
+        private = [path for path in paths if path.name in persons.PRIVATE]
+        with complete_files(paths, private) as files:
             for file, data in zip(files, content.values(), strict=True):
                 file.write(data)
     result.planned.reports.write(result.folder / "race-reports.parquet")

@@ -69,7 +69,8 @@ def _table(estimate: Estimate, level: float, kind: Any, simultaneous: bool) -> l
     shown = range(k) if k <= _ROWS else np.argsort(-p, kind="stable")[:_ROWS]
     labels = [text_of(estimate.design.categories[j]) for j in shown]
     width = max(8, *map(len, labels))
-    words = f"{kind.capitalize()}{', for all together' if simultaneous else ''}"
+    name = "-".join(part.capitalize() for part in kind.split("-"))  # Clopper-Pearson are two people
+    words = f"{name}{', for all together' if simultaneous else ''}"
     lines = [f"{'category':{width}}  estimate  std.error  {100 * level:g} % interval ({words})"]
     for label, j in zip(labels, shown, strict=True):
         low, high = limits[j]

@@ -6,8 +6,6 @@ the module that knows them all, and it is loaded when the first picture is asked
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # not from typing, so that the front door opens sooner
 if TYPE_CHECKING:
     from typing import Any
@@ -23,4 +21,6 @@ def drawn_by(module: str) -> None:
 
 def picture(result: Any, **options: Any) -> Any:
     """The chart of a result."""
+    from importlib import import_module  # here, so that the front door opens sooner
+
     return import_module(_module).picture(result, **options)

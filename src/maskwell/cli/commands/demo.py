@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.output import JsonOption, emit_json
+from maskwell.cli.shared.output import JsonOption, emit_json, progress
 
 
 def demo(
@@ -16,7 +16,7 @@ def demo(
 ) -> None:
     """Take two sensitive variables from plan to estimate.
 
-    A picture and a page that show truth beside estimate are left in a folder.
+    A picture and a page that show truth beside estimate are left in a folder, where maskwell[charts] is installed.
 
     \b
     Examples:
@@ -25,7 +25,7 @@ def demo(
     """
     from maskwell.demo.run import run
 
-    result = run(folder, (lambda line: None) if json else typer.echo)
+    result = run(folder, (lambda line: None) if json else typer.echo, progress)
     if json:
         emit_json(figures(result.to_dict()))
 

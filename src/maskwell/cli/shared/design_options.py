@@ -33,8 +33,16 @@ CategoriesFromOption = Annotated[
 CountOption = Annotated[
     int | None, typer.Option("--k", help="A number of categories instead, labelled 0 to k-1.", metavar="K")
 ]
+
+
+def _names(incomplete: str) -> list[str]:
+    """The designs that a shell offers after these letters."""
+    return [name for name in DESIGNS if name.startswith(incomplete)]
+
+
 NameOption = Annotated[
-    str | None, typer.Option("--design", help="A named design (see maskwell designs).", metavar="NAME")
+    str | None,
+    typer.Option("--design", help="A named design (see maskwell designs).", metavar="NAME", autocompletion=_names),
 ]
 SetOption = Annotated[
     list[str] | None,

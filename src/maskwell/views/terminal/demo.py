@@ -10,6 +10,7 @@ import numpy as np
 
 from maskwell.demands import LDP
 from maskwell.demo.persons import KEYS, PERSONS, XI
+from maskwell.numerics.compiled import FAST
 from maskwell.results.numbers import decimals_for, number, percent
 from maskwell.views.terminal.intervals import columns, whisker
 from maskwell.views.wording import report_words
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from maskwell.demo.survey import Population, Trial
 
 TOP = 10
+_PACE = (
+    ("(A first run also compiles", "the samplers, which takes some seconds.)")
+    if FAST
+    else ("(Nothing is compiled here;", "with pip install 'maskwell[fast]' it is many times as fast.)")
+)
 
 
 def opening(demand: LDP, people: Population) -> list[str]:
@@ -31,8 +37,8 @@ def opening(demand: LDP, people: Population) -> list[str]:
         "",
         f"   Demand: {demand.describe()}. Whatever a person reports, nobody's odds of",
         f"   belonging to a group may shift by more than e^{demand.epsilon} = {demand.parity_bound:.3f}.",
-        "   Each answer is masked before it leaves the person. (A first run also compiles",
-        "   the samplers, which takes some seconds.)",
+        "   Each answer is masked before it leaves the person. " + _PACE[0],
+        "   " + _PACE[1],
         "",
     ]
 
@@ -187,13 +193,14 @@ def release(released: Released) -> list[str]:
     ]
 
 
-def closing(result: DemoResult) -> list[str]:
-    """Where everything is."""
+def closing(result: DemoResult, lacking: str = "") -> list[str]:
+    """Where everything is, and what to install for more."""
     rows = [[name, about] for name, about in result.files.items()]
     return [
         f"Done in {result.seconds:.1f} s. In {result.folder}:",
         "",
         *_indented(columns(rows, "<<")),
+        *([] if not lacking else ["", *wrap(lacking, 79)]),
     ]
 
 
