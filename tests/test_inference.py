@@ -469,4 +469,4 @@ def test_exact_fractions_need_no_rounding_to_be_unbiased() -> None:
 
 def test_intervals_of_two_people_name_both() -> None:
     found = mw.estimate(mw.designs.warner(truth_prob=0.8).mask(["yes", "no"] * 40, seed=1))
-    assert "95 % interval (Clopper-Pearson)" in "\n".join(summary_lines(found, kind="clopper-pearson"))
+    assert "95 % interval (Clopper-Pearson)" in "\n".join(summary_lines(found, 0.95, "clopper-pearson"))
