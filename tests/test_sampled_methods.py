@@ -427,7 +427,9 @@ def test_what_weights_cost_is_told_apart_from_what_clusters_cost() -> None:
     clustered = mw.Sample(weights=np.repeat([1.0, 3.0], 300), clusters=np.arange(600) // 20)
     found = mw.estimate(reports, sample=clustered)
     assert found.tally.effective_n == pytest.approx(1200**2 / (300 * (1 + 9))) == clustered.effective_n()
-    assert "from 600 reports, weighted: worth 480 unweighted" in found.summary()
+    assert "as precise as 480 equal ones" in clustered.summary()
+    assert "480" not in found.summary()  # where the design effect says what weights and clusters cost together
+    assert "weighted: as precise as 480 unweighted ones" in mw.estimate(reports, weights=clustered.weights).summary()
     assert f"as precise as {found.effective_n:,.0f} reports" in found.summary()
     assert found.effective_n < 300
 
@@ -452,3 +454,73 @@ def test_clusters_that_are_all_alike_leave_nothing_to_test() -> None:
     alike = mw.Sample(weights=np.full(120, 1.1), clusters=np.arange(120) // 4)
     test = mw.independence_test(reports, sample=alike)
     assert (test.p_value, test.advice) == (1.0, "the reports do not vary: nothing to test")
+
+
+def test_a_tally_of_an_estimate_from_a_sample_is_refused_by_what_would_forget_the_sample(
+    data: pd.DataFrame, sample: mw.Sample
+) -> None:
+    """By itself such a tally would be taken as that of independent people."""
+    reports = mw.designs.minimax(LEVELS, epsilon=2).mask(data["answer"], seed=1)
+    for method in ("linear", "likelihood"):
+        found = mw.estimate_by(reports, data["region"], sample=sample, method=method)
+        tallies = [estimate.tally for estimate in found.values()]
+        with pytest.raises(mw.EstimationError, match=r"strata.*homogeneity_test\(reports, groups, sample=sample\)"):
+            mw.homogeneity_test(tallies)
+        for forgetful in (mw.estimate, mw.estimate_totals):
+            with pytest.raises(mw.EstimationError, match="belongs to an estimate from a sample"):
+                forgetful(tallies[0])
+        with pytest.raises(mw.EstimationError, match="give compliance the reports"):
+            mw.compliance(tallies, {})
+        with pytest.raises(mw.EstimationError, match="belongs to an estimate from a sample"):
+            mw.Tally.merge(tallies).to_json()
+    weighted = mw.estimate_by(reports, data["region"], weights=data["weight"])
+    assert 0 <= mw.homogeneity_test([estimate.tally for estimate in weighted.values()]).p_value <= 1
+
+
+def test_groups_of_one_batch_are_those_of_a_list() -> None:
+    reports = mw.designs.minimax(LEVELS, epsilon=2).mask(LEVELS * 100, seed=1)
+    groups = ["a", "b", None] * 50 + ["c", "a", "b"] * 50
+    codes = np.array([label or "" for label in groups])
+    parts = {label: reports.part(codes == label) for label in "abc"}
+    with pytest.raises(mw.DataError, match=r"missing in 50 of 300 rows.*missing=.outside."):
+        mw.homogeneity_test(reports, groups)
+    whole = mw.homogeneity_test(reports, groups, missing="outside")
+    assert whole.p_value == mw.homogeneity_test(list(parts.values())).p_value
+    assert mw.homogeneity_test(reports, groups, missing="keep").df == pytest.approx(6, rel=0.01)
+    two = mw.homogeneity_test(reports, groups, between=["c", "a"], missing="outside")
+    assert two.p_value == mw.homogeneity_test([parts["c"], parts["a"]]).p_value
+    for between, why in ((["a", "x"], "no group 'x'"), (["a"], "two or more"), ("ab", "two or more")):
+        with pytest.raises(mw.EstimationError, match=why):
+            mw.homogeneity_test(reports, groups, between=between, missing="outside")
+    with pytest.raises(mw.EstimationError, match="groups= with the group of each"):
+        mw.homogeneity_test(list(parts.values()), between=["a", "b"])
+
+
+def test_groups_outside_leave_the_sample_whole(data: pd.DataFrame, sample: mw.Sample) -> None:
+    """A part of a sample is a domain: who is outside still says which clusters were drawn."""
+    reports = mw.designs.direct(LEVELS).mask(data["answer"])
+    part = [
+        None if cluster == data["cluster"][0] else label
+        for label, cluster in zip(data["region"], data["cluster"], strict=True)
+    ]
+    outside = mw.homogeneity_test(reports, part, sample=sample, missing="outside", method="wald")
+    both = mw.estimate_by(reports, part, sample=sample, missing="outside")
+    assert list(both) == ["north", "south"]
+    assert both["north"].degrees_of_freedom == sample.degrees_of_freedom
+    three = mw.homogeneity_test(reports, part, sample=sample, missing="keep", between=["north", "south"], method="wald")
+    assert outside.p_value == three.p_value
+    apart = mw.compare_groups(reports, part, {"once": 1}, sample=sample, missing="outside")
+    kept = mw.compare_groups(reports, part, {"once": 1}, sample=sample, missing="keep", between=("north", "south"))
+    assert apart == kept
+
+
+def test_cluster_labels_that_strata_share_are_told() -> None:
+    strata, clusters = ["a"] * 4 + ["b"] * 4, [1, 1, 2, 2, 1, 2, 2, 3]
+    sample = mw.Sample(strata=strata, clusters=clusters)
+    assert sample.described.endswith(
+        "1 to 2 records in a cluster; 2 cluster labels stand in several strata, for another cluster in each"
+    )
+    apart = mw.Sample(strata=strata, clusters=[11, 11, 12, 12, 21, 22, 22, 23])
+    assert "several strata" not in apart.described
+    assert apart.records_per_cluster == sample.records_per_cluster == (1, 2)
+    assert "records in" not in mw.Sample(strata=strata).described

@@ -155,12 +155,35 @@ def test_tests_take_the_same_options(run: Run, survey: tuple[pd.DataFrame, mw.Re
     assert turned["p_value"] == pytest.approx(less["p_value"])
     assert_refused(run(*groups, "--category", "once", "--between", "south,west"), "--between 'west' is not a group")
     assert_refused(run(*groups, "--category", "once", "--between", "south"), "--between takes two groups")
-    assert_refused(run(*groups, "--between", "south,north"), "--between chooses two of the groups")
+    low, high = difference.interval()
+    assert less["difference"] == pytest.approx(
+        {
+            "value": difference.value,
+            "standard_error": difference.standard_error,
+            "degrees_of_freedom": difference.degrees_of_freedom,
+            "level": 0.95,
+            "interval": pytest.approx([low, high]),
+        }
+    )
+    told = run(*groups[:-1], "--category", "once").text
+    assert f"difference of north and south: {difference.value:.4f}, standard error" in told
+    assert f"95 % limits {low:.4f} to {high:.4f}" in told
+    several = run(*groups, "--category", "once,often").json
+    together = mw.compare_groups(reports, data["region"], {"once": 1, "often": 1}, sample=sample)
+    assert several["difference"]["value"] == pytest.approx(together.value)
+    assert_refused(run(*groups, "--category", "once,offen"), "--category 'offen'", "nearest is 'often'")
+    assert_refused(run(*groups, "--category", "once", "--between", "south,north,west"), "--between takes two groups,")
     many = ["test", "groups", "reports.parquet", "-c", "habit", "--by", "stratum", "--category", "once"]
     assert_refused(run(*many), "name the two to compare with --between")
     alone = run("test", "groups", "reports.parquet", "-c", "habit", "--by", "region", "--json").json
     parts = [reports.part((data["region"] == name).to_numpy()) for name in ("north", "south")]
     assert alone["p_value"] == pytest.approx(mw.homogeneity_test(parts).p_value)
+    layers = ["test", "groups", "reports.parquet", "-c", "habit", "--by", "stratum", "--json"]
+    names = sorted(set(data["stratum"]))
+    three = run(*layers, "--between", ",".join(map(str, names[:2]))).json
+    some = [reports.part((data["stratum"] == name).to_numpy()) for name in names[:2]]
+    assert three["p_value"] == pytest.approx(mw.homogeneity_test(some).p_value)
+    assert "difference" not in three
     share = ["test", "proportion", "reports.parquet", "-c", "habit", "--category", "once", "--value", "0.5"]
     expected = mw.estimate(reports, sample=sample).test("once", 0.5, "less")
     assert run(*share, "--alternative", "less", *DESIGN, "--json").json["p_value"] == pytest.approx(expected.p_value)
@@ -187,3 +210,61 @@ def test_what_is_refused(run: Run, survey: tuple[pd.DataFrame, mw.Reports], tmp_
     assert_refused(
         run("test", "proportion", file, "-c", "habit", "--category", "x", "--value", "0.1"), "--category 'x'"
     )
+
+
+def test_the_sample_is_told_as_it_was_read(run: Run, survey: tuple[pd.DataFrame, mw.Reports]) -> None:
+    data, _ = survey
+    sample = mw.Sample(data, weights="weight", strata="stratum", clusters="cluster")
+    least, most = sample.records_per_cluster
+    assert (
+        f"{least} to {most} records in a cluster" in sample.described or f"{most} records in each" in sample.described
+    )
+    file = ["reports.parquet", "-c", "habit", *DESIGN]
+    assert f"sample    {sample.described}\n" in run("estimate", *file).text
+    assert f"sample of {sample.described}\n" in run("estimate", *file, "--totals").text
+    assert f"sample of {sample.described}\n" in run("test", "groups", *file, "--by", "region").text
+    assert run("estimate", *file, "--json").json["sample"] == {**sample.to_dict(), "records_per_cluster": [least, most]}
+    assert run("test", "groups", *file, "--by", "region", "--json").json["sample"]["clusters"] == 24
+    text = run("estimate", *file).text
+    assert text.count("open answers") == 1  # the design effect's line has them, and no other figure stands beside it
+    assert "worth" not in text
+
+
+def test_records_without_a_group_stay_in_the_sample(run: Run, tmp_path: Path) -> None:
+    data = people()
+    data["part"] = [None if at % 5 == 0 else region for at, region in enumerate(data["region"])]
+    data["habit"] = data["answer"]
+    data.to_parquet(tmp_path / "gaps.parquet")
+    mask_file(
+        tmp_path / "gaps.parquet",
+        tmp_path / "gaps-masked.parquet",
+        Masking({"habit": HABIT}, keep=["stratum", "cluster", "weight", "part"]),
+    )
+    reports = mw.Reports.read(tmp_path / "gaps-masked.parquet", "habit")
+    sample = mw.Sample(data, weights="weight", strata="stratum", clusters="cluster")
+    ask = ["test", "groups", "gaps-masked.parquet", "--by", "part", *DESIGN]
+    refused = run(*ask)
+    assert_refused(refused, "missing in 24 of 120 rows", "--missing keep", "--missing outside")
+    assert "leave" not in refused.err
+    found = run(*ask, "--missing", "outside", "--json").json
+    expected = mw.homogeneity_test(reports, data["part"], sample=sample, missing="outside")
+    assert found["p_value"] == pytest.approx(expected.p_value)
+    whole = run("estimate", "gaps-masked.parquet", "--by", "part", *DESIGN, "--missing", "outside", "--json").json
+    assert [group["group"] for group in whole["groups"]] == ["north", "south"]
+    assert {group["sample"]["n"] for group in whole["groups"]} == {120}
+
+
+def test_a_lonely_stratum_and_missing_weights_are_named(run: Run, tmp_path: Path) -> None:
+    data = people()
+    data["layer"] = ["far north" if cluster == data["cluster"][0] else "rest" for cluster in data["cluster"]]
+    data["typed"] = ["" if at == 3 else f"{weight:.2f}" for at, weight in enumerate(data["weight"])]
+    data["habit"] = data["answer"]
+    data.to_parquet(tmp_path / "lonely.parquet")
+    mask_file(
+        tmp_path / "lonely.parquet",
+        tmp_path / "lonely-masked.parquet",
+        Masking({"habit": HABIT}, keep=["layer", "cluster", "weight", "typed"]),
+    )
+    ask = ["estimate", "lonely-masked.parquet", "--strata", "layer", "--clusters", "cluster"]
+    assert_refused(run(*ask, "--weights", "weight"), "1 of 2 strata (far north) has a single", "--lonely adjust")
+    assert_refused(run(*ask, "--weights", "typed"), "weights are missing in 1 of 120 rows, first in row 3")

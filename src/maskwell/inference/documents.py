@@ -43,6 +43,7 @@ def estimate_document(
         "standard_errors": listed.standard_errors,
         "intervals": limits,
         **result.associated(asked["level"]),
+        **result.described_sample(),
         "noise": {
             "added_variance": noise.added,
             "sampling_variance": noise.sampling,

@@ -15,7 +15,7 @@ from maskwell.frames import Backend, data_frame
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
-from maskwell.inference.sample.groups import grouped, members
+from maskwell.inference.sample.groups import Missing, grouped, members
 from maskwell.inference.sample.methods import sampled_groups
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.totals import Totals, sampled_totals
@@ -26,7 +26,6 @@ from maskwell.reports.tally import Tally, report_total
 from maskwell.results.numbers import limit
 from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
-from maskwell.tables.matching import Missing
 
 _ROUND_OFF = 1e-9
 
@@ -85,7 +84,8 @@ def estimate_by(
 
     The result is a dictionary that shows itself: a summary, a data frame with the figures of all groups, and a picture.
     With ``sample`` each group is a domain of it: strata and clusters without anyone of the group count too.
-    A missing label is an error unless ``missing="keep"``, which makes a group of those reports, under ``None``, last.
+    A missing label is an error unless ``missing="keep"``, which makes a group of those reports, under ``None``, last,
+    or ``"outside"``, which leaves them in the sample and in no group.
 
     >>> import maskwell as mw
     >>> reports = mw.designs.direct(["a", "b"]).mask(["a", "b", "b", "b"])
@@ -102,7 +102,7 @@ def estimate_by(
     weighted = None if weights is None else np.asarray(weights)
     keep = True if method in ("likelihood", "one-step") else patterns
     absent = np.zeros(len(reports), bool) if reports.missing is None else reports.missing
-    empty = np.flatnonzero(np.bincount(codes[~absent], minlength=len(labels)) == 0)
+    empty = np.flatnonzero(np.bincount(codes[~absent & (codes >= 0)], minlength=len(labels)) == 0)
     if len(empty):
         raise DataError(
             f"{len(empty)} of {len(labels)} groups have no reports but missing ones, first in row "

@@ -99,6 +99,14 @@ class Estimate(Result, ABC):
         """What a reader of the summary must know about this estimate beyond its numbers."""
         return []
 
+    def drawing(self) -> list[str]:
+        """How the people were drawn, in lines, where it is known."""
+        return []
+
+    def described_sample(self) -> dict[str, Any]:
+        """The same for ``to_dict``."""
+        return {}
+
     # What follows.
 
     @property

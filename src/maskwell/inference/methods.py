@@ -83,6 +83,7 @@ def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
         raise EstimationError(
             f"estimate needs a Tally or Reports; got {type(tally).__name__}. Masked values come from design.mask."
         )
+    counted.refuse_sample("take the estimate that it came from, or the reports with sample=")
     if counted.n == 0:
         raise EstimationError("there are no reports to estimate from.")
     return counted

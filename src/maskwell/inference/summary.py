@@ -34,13 +34,21 @@ def heading(estimate: Estimate) -> list[str]:
     return [
         f"{estimate.method} estimate from {estimate.n:,.0f} reports"
         + (f" ({tally.missing:,} missing)" if tally.missing else "")
-        + (f", weighted: worth {tally.effective_n:,.0f} unweighted" if tally.squares is not None else ""),
+        + _weighted(estimate),
         "",
         f"design    {design.title}, {design.k} categories, fingerprint {design.fingerprint[:12]}",
         f"demand    {design.demand.describe() if design.demand else 'none stated'}",
         f"privacy   {_privacy(estimate)}",
         *_simulated(estimate),
+        *estimate.drawing(),
     ]
+
+
+def _weighted(estimate: Estimate) -> str:
+    """What weights alone cost; in a sample the design effect says what weights, strata and clusters cost together."""
+    if estimate.tally.squares is None or estimate.tally.from_sample:
+        return ""
+    return f", weighted: as precise as {estimate.tally.effective_n:,.0f} unweighted ones"
 
 
 def _simulated(estimate: Estimate) -> list[str]:
@@ -91,9 +99,14 @@ def noise_lines(estimate: Estimate) -> list[str]:
     if not math.isfinite(noise.added):
         return []
     share = 100 * noise.privacy_share
-    return [
+    parts = (
         f"of the total variance {share:.0f} % is privacy noise, {100 - share:.0f} % sampling "
-        f"(n x variance: {noise.added:.4g} added to {noise.sampling:.4g})",
+        f"(n x variance: {noise.added:.4g} added to {noise.sampling:.4g})"
+    )
+    if estimate.tally.from_sample:
+        return [parts]  # the line about the design effect says how many open answers would be as precise
+    return [
+        parts,
         f"a direct question to {noise.equivalent_n:,.0f} people would be as precise: each masked report is worth "
         f"{noise.worth:.3g} of an open answer",
     ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Vector
 from maskwell.designs.storage import about
-from maskwell.errors import DataError, ReportError
+from maskwell.errors import DataError, EstimationError, ReportError
 from maskwell.input_files import read_whole
 from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
@@ -56,6 +56,8 @@ class Tally(Result):
     kept_patterns: Patterns | None = None
     randomness: str = "unknown"
     question: str | None = None
+    from_sample: bool = False
+    """Whether its weights are those of a sample, whose strata and clusters a tally does not know."""
 
     @staticmethod
     def of(reports: Batch, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
@@ -138,6 +140,7 @@ class Tally(Result):
 
     def to_json(self) -> str:
         """The tally as text, complete, with its design and a checksum."""
+        self.refuse_sample("keep the reports with the columns of the sample beside them")
         return tally_text(self)
 
     @staticmethod
@@ -210,8 +213,17 @@ class Tally(Result):
             squares=np.sum(squares, axis=0) if squares else None,
             kept_patterns=_merged([p for p in kept if p]) if all(kept) else None,
             randomness=joined_randomness((part.randomness, part.n + part.missing) for part in parts),
+            from_sample=any(part.from_sample for part in parts),
             question=asked[0] if asked else None,
         )
+
+    def refuse_sample(self, remedy: str) -> None:
+        """An error if this tally belongs to an estimate from a sample: by itself it would be taken as independent."""
+        if self.from_sample:
+            raise EstimationError(
+                "this tally belongs to an estimate from a sample, and by itself knows neither its strata nor its "
+                f"clusters: {remedy}."
+            )
 
     @property
     def simulated(self) -> bool:
@@ -256,7 +268,7 @@ class Tally(Result):
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.codec.count(packed, kept.squares)
         patterns = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
-        return Tally(part, counts, self.n, self.missing, squares, patterns, self.randomness)
+        return Tally(part, counts, self.n, self.missing, squares, patterns, self.randomness, None, self.from_sample)
 
     @property
     def patterns(self) -> Patterns | None:

@@ -31,6 +31,23 @@ def with_decimal_points(column: Any) -> Any:
     return pc.utf8_trim_whitespace(pc.replace_substring(text, ",", ".")) if numbers and sure else column
 
 
+def blank(column: Any) -> Any:
+    """Which cells of a column of text are empty or blank; None if it is not text or none is.
+
+    >>> import pyarrow as pa
+    >>> blank(pa.array(["12", " "])).to_pylist(), blank(pa.array(["12"]))
+    ([False, True], None)
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if not is_text(text.type):
+        return None
+    found = pc.match_substring_regex(text, r"^\s*$")
+    return found if pc.any(found).as_py() else None
+
+
 def first_without_a_number(column: Any) -> int | None:
     """The first row of a column of text that is no number with a decimal point; None if it is not text."""
     import pyarrow as pa

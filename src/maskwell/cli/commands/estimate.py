@@ -17,7 +17,15 @@ from maskwell.cli.pipelines.group_estimates import (
     show_groups,
     show_totals,
 )
-from maskwell.cli.shared.common_options import ByOption, ColumnOption, LevelOption, PlotOption, check_plot
+from maskwell.cli.shared.common_options import (
+    ByOption,
+    ColumnOption,
+    LevelOption,
+    MissingGroups,
+    MissingGroupsOption,
+    PlotOption,
+    check_plot,
+)
 from maskwell.cli.shared.joint_files import hold_several_columns, joint_reports
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import (
@@ -82,6 +90,7 @@ def estimate(
         ),
     ] = False,
     by: ByOption = None,
+    missing: MissingGroupsOption = MissingGroups.refuse,
     sample: SampleOptions = NO_SAMPLE,
     totals: Annotated[
         bool, typer.Option("--totals", help="Numbers of people, which the weights add up to, instead of shares.")
@@ -150,10 +159,13 @@ def estimate(
         files = together(kept, joint)
         survey = sample.sample(kept.table, seed) if sample.given else None
         if by is not None:
-            show_groups(estimate_by(files, kept.table[by], method=method.value, sample=survey), by, shown, plot)
+            groups = estimate_by(files, kept.table[by], method=method.value, missing=missing.value, sample=survey)
+            show_groups(groups, by, shown, plot)
             return
         if totals:
             found = estimate_totals(files, method.value, survey)
+            if survey is not None and not json and table != STANDARD:
+                typer.echo(f"sample of {survey.described}")
             show_totals(found, files.randomness, is_simulated(files.randomness), shown, plot)
             return
         result, drawn = estimate_from(files, method.value, survey), {files.randomness}

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from maskwell.cli.pipelines.tests import Asked, run_test
-from maskwell.cli.shared.common_options import ByOption
+from maskwell.cli.shared.common_options import ByOption, MissingGroups, MissingGroupsOption
 from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.option_names import options_of, said, said_lines
 from maskwell.cli.shared.output import CommandError, JsonOption, emit_json, progress
 from maskwell.cli.shared.sample_options import NO_SAMPLE, SampleOptions, taking_a_sample
+from maskwell.plain_text import visible
 
 
 class Question(StrEnum):
@@ -78,14 +79,18 @@ def hypothesis(
     by: ByOption = None,
     category: Annotated[
         str | None,
-        typer.Option("--category", help="The category whose share is tested, or compared between two groups."),
+        typer.Option(
+            "--category",
+            help="The category whose share is tested, or compared between two groups; several, separated by commas, "
+            "count together.",
+        ),
     ] = None,
     between: Annotated[
         str | None,
         typer.Option(
             "--between",
-            help="The two groups that are compared, separated by a comma, where --by has more; the first less the "
-            "second.",
+            help="The groups that are compared, separated by commas, where --by has more; two with --category, the "
+            "first less the second.",
             metavar="ONE,OTHER",
         ),
     ] = None,
@@ -98,6 +103,7 @@ def hypothesis(
             "--alternative", help="For a proportion, or one category of two groups (the first less the second)."
         ),
     ] = Alternative.two_sided,
+    missing: MissingGroupsOption = MissingGroups.refuse,
     sample: SampleOptions = NO_SAMPLE,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Repeatable shuffles and draws.")] = None,
     json: JsonOption = False,
@@ -108,7 +114,8 @@ def hypothesis(
     independence  two files, row by row the same people: are the two variables independent?
     fit           one file: can these reports come from their design, whatever the population?
     groups        two files or more, one per group, or one file with --by: do the groups have the same proportions?
-                  with --category: does its share differ between two groups, in the direction of --alternative?
+                  with --category: by how much does its share differ between two groups, and in the direction of
+                  --alternative?
     proportion    one file: is the share of --category that of --value?
 
     Groups, weights, strata and clusters are columns that maskwell mask --keep left beside the reports.
@@ -122,6 +129,7 @@ def hypothesis(
       maskwell test groups north.parquet south.parquet
       maskwell test groups reports.parquet --by region --weights weight --strata stratum --clusters psu
       maskwell test groups reports.parquet --by region --between north,south --category yes
+      maskwell test groups reports.parquet --by region --between north,south,west --missing outside
       maskwell test proportion reports.parquet --category yes --value 0.1 --alternative greater
     """
     from maskwell.reports import is_simulated
@@ -132,14 +140,37 @@ def hypothesis(
     if not least <= len(reports) <= most:
         raise CommandError(f"test {question.value} takes {_WANTED[question]}; got {len(reports)}.")
     _refuse_contradictions(question, reports, by, category, value, alternative, sample)
-    pair = _pair(between, by, category)
-    asked = Asked(method.value if method else None, permutations, by, pair, category, value, alternative.value, seed)
+    asked = Asked(
+        method.value if method else None,
+        permutations,
+        by,
+        _compared(between, by, category),
+        category,
+        value,
+        alternative.value,
+        missing.value,
+        seed,
+    )
     with progress("testing"):
-        result, drawn = run_test(question.value, reports, column, asked, sample)
+        tested = run_test(question.value, reports, column, asked, sample)
+    result, difference, drawn = tested.result, tested.difference, tested.randomness
     if json:
         about = {"question": question.value, "files": [path.name for path in reports], "randomness": sorted(drawn)}
-        emit_json({**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))})
+        figures = {**about, **result.to_dict(), "advice": said(result.advice, options_of(hypothesis))}
+        if difference is not None:
+            figures["difference"] = difference.to_dict()
+        if tested.sample is not None:
+            figures["sample"] = tested.sample.to_dict()
+        emit_json(figures)
         return
+    if tested.sample is not None:
+        typer.echo(f"sample of {tested.sample.described}")
+    if difference is not None:
+        low, high = difference.interval()
+        typer.echo(
+            f"{visible(difference.what)}: {difference.value:.4f}, standard error {difference.standard_error:.4f}, "
+            f"95 % limits {low:.4f} to {high:.4f}"
+        )
     typer.echo(said_lines(result.lines(), options_of(hypothesis)))
     typer.echo(_verdict(question, result.p_value, category is not None and alternative is not Alternative.two_sided))
     if any(is_simulated(way) for way in drawn):
@@ -172,16 +203,17 @@ def _refuse_contradictions(
         raise CommandError("a sample is described by columns beside the reports of one file; give one file.")
 
 
-def _pair(between: str | None, by: str | None, category: str | None) -> tuple[str, str] | None:
-    """The two groups that are compared."""
+def _compared(between: str | None, by: str | None, category: str | None) -> list[str] | None:
+    """The groups that are compared."""
     if between is None:
         return None
-    if by is None or category is None:
-        raise CommandError("--between chooses two of the groups of --by, whose shares of a --category are compared.")
+    if by is None:
+        raise CommandError("--between chooses some of the groups of --by; name their column with it.")
     names = names_from(between)
-    if len(names) != 2:
-        raise CommandError(f"--between takes two groups, separated by a comma; got {between!r}.")
-    return names[0], names[1]
+    if len(names) < 2 or (category is not None and len(names) > 2):
+        many = "two groups" if category is not None else "two groups or more"
+        raise CommandError(f"--between takes {many}, separated by commas; got {between!r}.")
+    return names
 
 
 def _verdict(question: Question, p_value: float, directed: bool) -> str:

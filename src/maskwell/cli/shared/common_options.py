@@ -24,6 +24,24 @@ ColumnOption = Annotated[
 ByOption = Annotated[
     str | None, typer.Option("--by", help="For each group: a column that was kept beside the reports.")
 ]
+
+
+class MissingGroups(StrEnum):
+    """What becomes of records without a group."""
+
+    refuse = "refuse"
+    keep = "keep"
+    outside = "outside"
+
+
+MissingGroupsOption = Annotated[
+    MissingGroups,
+    typer.Option(
+        "--missing",
+        help="Records without a group (--by): refuse them, keep them as a group of their own, or leave them outside, "
+        "in the sample but in no group.",
+    ),
+]
 KeepOption = Annotated[str, typer.Option("--keep", help="Columns that stay as they are, separated by commas.")]
 MissingOption = Annotated[
     Missing,

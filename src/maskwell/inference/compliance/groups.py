@@ -194,6 +194,7 @@ def read_groups(groups: Any, behaviours: Any) -> Groups:
     classes = classes_of([group.design for group in given], behaviours)
     tallies = [group.tally(patterns=True) if isinstance(group, Reports) else group for group in given]
     for at, tally in enumerate(tallies):
+        tally.refuse_sample("give compliance the reports of each group, with sample=")
         if tally.n == 0:
             raise EstimationError(f"group {at} has no reports; leave it out.")
         if tally.patterns is None:

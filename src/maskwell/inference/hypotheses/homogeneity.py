@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from maskwell.designs.base import Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.draws import seed_of
@@ -25,7 +28,7 @@ from maskwell.inference.hypotheses.group_scores import Comparison
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.hypotheses.monte_carlo import MOST, upper_tail
 from maskwell.inference.hypotheses.weighted_chi_squares import weighted_chi_square_tail
-from maskwell.inference.sample.groups import grouped
+from maskwell.inference.sample.groups import Missing, grouped, some_of
 from maskwell.inference.sample.hypotheses import sampled_homogeneity
 from maskwell.inference.sample.sample import Sample
 from maskwell.limits import MATRIX_CELLS
@@ -52,6 +55,8 @@ def homogeneity_test(
     seed: int | None = None,
     sample: Sample | None = None,
     method: str = "rao-scott",
+    between: Sequence[Any] | None = None,
+    missing: Missing = "refuse",
 ) -> HypothesisTest:
     """Test whether groups, each asked with a design for the same categories, have the same proportions.
 
@@ -59,16 +64,29 @@ def homogeneity_test(
     drawn at a common population, with the standard error that drawing leaves. Draws depend on the tallies alone, or on
     ``seed``, so that a test repeated gives the same p-value.
 
-    In a complex sample, give all reports in one, ``groups`` with the group of each, and ``sample``; ``method`` is then
-    ``"rao-scott"`` or ``"wald"``.
+    The groups are a list of their tallies or reports, or all reports in one and ``groups`` with the group of each.
+    ``between`` then names two or more groups where not all are compared; ``missing`` is that of ``estimate_by``. In a
+    complex sample there is a ``sample`` as well; ``method`` is then ``"rao-scott"`` or ``"wald"``. A tally of an
+    estimate from a sample is refused: it does not know the strata and clusters.
 
     >>> import maskwell as mw
     >>> design = mw.designs.direct(["yes", "no"])
     >>> print(mw.homogeneity_test([mw.Tally.from_counts(design, [700, 300]), mw.Tally.from_counts(design, [650, 350])]))
     homogeneity (score): statistic 5.6952, p = 0.01701 (chi-square, 1 df)
+    >>> reports = design.mask(["yes"] * 1350 + ["no"] * 650)
+    >>> print(mw.homogeneity_test(reports, (["f"] * 700 + ["m"] * 650) + (["f"] * 300 + ["m"] * 350)))
+    homogeneity (score): statistic 5.6952, p = 0.01701 (chi-square, 1 df)
     """
-    if sample is not None or groups is not None:
-        return _in_sample(tallies, groups, sample, method)
+    if groups is not None and isinstance(tallies, Reports):
+        labels, codes = _groups(tallies, groups, between, missing)
+        if sample is not None:
+            return sampled_homogeneity(tallies, labels, codes, sample, method)
+        tallies = [tallies.part(codes == at) for at in range(len(labels))]
+    elif sample is not None or groups is not None or between is not None:
+        raise EstimationError(
+            "homogeneity_test with groups=, sample= or between= needs the reports of all groups in one, and groups= "
+            "with the group of each."
+        )
     counted = _checked(tallies)
     compared = _compare(counted, seed_of(tally.counts for tally in counted) if seed is None else seed)
     scores = compared.scores
@@ -90,16 +108,13 @@ def homogeneity_test(
     )
 
 
-def _in_sample(reports: Any, groups: Any, sample: Sample | None, method: str) -> HypothesisTest:
-    if groups is None or sample is None or not isinstance(reports, Reports):
-        raise EstimationError(
-            "homogeneity_test in a sample needs the reports of all groups in one, groups= with the group of each, and "
-            "sample=."
-        )
-    labels, codes = grouped(groups, len(reports), "refuse")
+def _groups(reports: Reports, groups: Any, between: Any, missing: Missing) -> tuple[list[Any], NDArray[np.int64]]:
+    labels, codes = grouped(groups, len(reports), missing)
+    if between is not None:
+        labels, codes = some_of(labels, codes, between)
     if len(labels) < 2:
         raise EstimationError("homogeneity_test needs at least two groups.", parameter="groups")
-    return sampled_homogeneity(reports, labels, codes, sample, method)
+    return labels, codes
 
 
 def _by_law(result: HypothesisTest, weights: Vector, large: bool) -> HypothesisTest:
@@ -125,6 +140,7 @@ def _checked(tallies: Sequence[Tally | Reports] | Reports) -> list[Tally]:
             raise EstimationError(f"homogeneity_test needs tallies or reports; got {type(group).__name__}.")
         if group.design.categories != groups[0].design.categories:
             raise EstimationError("homogeneity_test needs the same categories, in the same order, in every group.")
+        group.refuse_sample("use homogeneity_test(reports, groups, sample=sample)")
     empty = [i for i, group in enumerate(groups) if group.n == 0]
     if empty:
         raise EstimationError(f"group {empty[0]} has no reports; leave it out.")

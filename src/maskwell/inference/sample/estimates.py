@@ -119,7 +119,7 @@ def linear_of_scores(
 ) -> SampledEstimate:
     """The estimate of a domain from scores that are there already."""
     mean = scores.mean(domain)
-    tally = reports.part(domain).tally(mean.weights[domain])
+    tally = replace(reports.part(domain).tally(mean.weights[domain]), from_sample=True)
     if reports.design.variables:
         return SampledJointEstimate(tally, method, scores.scores, mean, reports)
     return SampledEstimate(tally, method, scores.scores, mean)

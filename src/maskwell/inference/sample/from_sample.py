@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,14 @@ class FromSample(Estimate):
     def level_for_normal(self, level: float) -> float:
         """The normal level with the same quantile as Student's, with the sample's degrees of freedom, at this level."""
         return min(2 * float(normal_cdf(alternatives.quantile(level, self.degrees_of_freedom))) - 1, 1 - 1e-15)
+
+    def drawing(self) -> list[str]:
+        """How the people were drawn."""
+        return [f"sample    {self.sample.described}"]
+
+    def described_sample(self) -> dict[str, Any]:
+        """The sample as plain values."""
+        return {"sample": self.sample.to_dict()}
 
     def remarks(self) -> list[str]:
         if not self.variances.any():

@@ -87,7 +87,7 @@ def sampled_homogeneity(
     """Whether groups of the sample have the same proportions."""
     scores = SampledScores.of(reports, sample, "linear")
     means = [scores.mean(codes == code) for code in range(len(labels))]
-    pooled = scores.mean(scores.present)
+    pooled = scores.mean(codes >= 0)
     reference = means[-1]
     off = np.concatenate([(mean.value - reference.value)[:-1] for mean in means[:-1]])
     rows = np.concatenate([(mean.rows - reference.rows)[:, :-1] for mean in means[:-1]], axis=1)

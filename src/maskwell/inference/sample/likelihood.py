@@ -9,7 +9,7 @@ weights need no influence: the estimate is made again with each of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,7 +46,15 @@ def likelihood_in_sample(
     tally = inside.tally(weights if domain is None else weights[domain], patterns=True)
     found = estimate_likelihood(tally, method)
     kind = SampledJointLikelihood if reports.design.variables else SampledLikelihoodEstimate
-    return kind(tally, method, fit=found.fit, point=found.point, reports=reports, drawn=sample, used=used)
+    return kind(
+        replace(tally, from_sample=True),
+        method,
+        fit=found.fit,
+        point=found.point,
+        reports=reports,
+        drawn=sample,
+        used=used,
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.inference.contrasts import Contrast, ContrastScores, Quotient, contrast_vector, report_weights
 from maskwell.inference.sample.averages import Averages
 from maskwell.inference.sample.estimates import linear_in_sample
-from maskwell.inference.sample.groups import grouped, members
+from maskwell.inference.sample.groups import Missing, grouped, members
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import SampledScores, present, require_reports, require_sample
 from maskwell.reports import Reports
@@ -82,12 +82,14 @@ def compare_groups(
     between: Any = None,
     measure: Measure = "difference",
     sample: Sample | None = None,
+    missing: Missing = "refuse",
 ) -> Contrast:
     """How a share, or a weighted sum of shares, differs between two groups: the first less, or over, the second.
 
     ``groups`` has a label for each report; ``between`` names two of them where there are more. The result knows its
     test, ``.test(alternative="greater")``, and its limits, to one side as well. Without ``sample`` the records are a
-    simple random sample.
+    simple random sample. A missing label is an error unless ``missing="outside"``, which leaves those records in the
+    sample and in no group, or ``"keep"``, which makes a group of them under ``None``.
 
     >>> import maskwell as mw
     >>> reports = mw.designs.direct(["yes", "no"]).mask(["yes"] * 30 + ["no"] * 70 + ["yes"] * 20 + ["no"] * 80)
@@ -99,7 +101,7 @@ def compare_groups(
         raise EstimationError(f"measure must be difference or ratio; got {measure!r}.", parameter="measure")
     found = _scores(reports, sample)
     vector = contrast_vector(found.design, scores)
-    labels, codes = grouped(groups, len(reports), "refuse")
+    labels, codes = grouped(groups, len(reports), missing)
     one, other = _two(labels, between)
     everyone = np.ones(found.design.k)
     parts = []

@@ -20,7 +20,7 @@ from maskwell.results.numbers import counted
 from maskwell.results.result import Result
 from maskwell.tables.codes import encode
 from maskwell.tables.columns import as_arrow, is_column
-from maskwell.tables.decimals import first_without_a_number, with_decimal_points
+from maskwell.tables.decimals import blank, first_without_a_number, with_decimal_points
 from maskwell.tables.frames import native_columns
 
 
@@ -64,14 +64,16 @@ class Sample(Result):
         read = _Columns(data)
         self._read = read
         self._lonely: Lonely = lonely
-        layers, within = read.several(strata, "strata"), read.several(clusters, "clusters")
+        coded, within = read.coded(strata, "strata"), read.several(clusters, "clusters")
+        layers = [codes for codes, _ in coded]
         sizes = [read.numbers(column, "fpc") for column in read.listed(fpc)]
         given = None if weights is None else read.numbers(weights, "weights")
         matrix = None if replicate_weights is None else read.matrix(replicate_weights)
         n = read.length
         if not n:
             raise DataError("a sample needs weights, strata, clusters or replicate weights: one value per record.")
-        self._stages = _stages(layers, within, sizes, n)
+        self._stages = _stages(layers, within, sizes, n, coded[0][1] if coded else ())
+        self._labels_in_several_strata = _in_several(layers[0], within[0]) if layers and within else 0
         self.weights = _checked(given, n) if given is not None else _inverse_fractions(self._stages, n)
         self._base_weights = self.weights
         self._margins: list[Margin] = []
@@ -170,11 +172,42 @@ class Sample(Result):
         made.__dict__.update({name: value for name, value in vars(self).items() if name != "degrees_of_freedom"})
         return made
 
+    @property
+    def records_per_cluster(self) -> tuple[int, int]:
+        """The least and the most records in a cluster of the first stage."""
+        found = np.bincount(self._stages[0].clusters)
+        return int(found.min()), int(found.max())
+
+    @property
+    def described(self) -> str:
+        r"""Records, clusters, strata and degrees of freedom, and what shows whether columns were taken as meant.
+
+        >>> import maskwell as mw
+        >>> print(mw.Sample(strata=["a", "a", "b", "b", "b"], clusters=[1, 2, 1, 1, 2]).described.replace("; ", "\n"))
+        5 records, 4 clusters in 2 strata, 2 degrees of freedom
+        1 to 2 records in a cluster
+        2 cluster labels stand in several strata, for another cluster in each
+        """
+        text = repr(self)[1:-1].removeprefix("sample of ")
+        if self.replicates is not None:
+            return text
+        least, most = self.records_per_cluster
+        if most > 1:
+            text += (
+                f"; {least:,} to {most:,} records in a cluster"
+                if least < most
+                else f"; {most:,} records in each cluster"
+            )
+        if self._labels_in_several_strata:
+            labels = counted(self._labels_in_several_strata, "cluster label stands", "cluster labels stand")
+            text += f"; {labels} in several strata, for another cluster in each"
+        return text
+
     def summary(self) -> str:
         """The sample in plain text."""
         first = self._stages[0]
-        lines = [repr(self)[1:-1]]
-        lines.append(f"weights   {self.weights.sum():,.0f} in all, worth {self.effective_n():,.0f} equal ones")
+        lines = [f"sample of {self.described}"]
+        lines.append(f"weights   {self.weights.sum():,.0f} in all, as precise as {self.effective_n():,.0f} equal ones")
         if self.replicates is not None:
             lines.append(f"variance  from {self.replicates.weights.shape[1]} replicates ({self.replicates.method})")
         else:
@@ -190,6 +223,7 @@ class Sample(Result):
         return {
             "n": len(self),
             "clusters": first.cluster_count,
+            "records_per_cluster": self.records_per_cluster,
             "strata": len(first.fractions),
             "degrees_of_freedom": self.degrees_of_freedom,
             "sum_of_weights": float(self.weights.sum()),
@@ -237,12 +271,17 @@ class _Columns:
             raise DataError(f"{what} has {len(array):,} values, others have {self.length:,}.", parameter=what)
         self.length = len(array)
         if array.null_count:
-            raise DataError(f"{what} is missing in {array.null_count:,} of {len(array):,} rows.", parameter=what)
+            raise _missing_in(array.is_null(), what)
         return array
+
+    def coded(self, value: Any, what: str) -> list[tuple[NDArray[np.int64], Sequence[Any]]]:
+        """Codes of one column or of several, each with its labels."""
+        found = [encode(self.arrow(column, what), what) for column in self.listed(value)]
+        return [(one.codes.astype(np.int64), one.labels) for one in found]
 
     def several(self, value: Any, what: str) -> list[NDArray[np.int64]]:
         """Codes of one column or of several."""
-        return [encode(self.arrow(column, what), what).codes.astype(np.int64) for column in self.listed(value)]
+        return [codes for codes, _ in self.coded(value, what)]
 
     def numbers(self, value: Any, what: str) -> Vector:
         """A column of finite numbers."""
@@ -250,16 +289,23 @@ class _Columns:
 
         array = self.arrow(value, what)
         try:
-            found = with_decimal_points(array).cast(pa.float64()).to_numpy(zero_copy_only=False)
+            found = with_decimal_points(array).cast(pa.float64())
         except pa.ArrowException:
+            empty = blank(array)
+            if empty is not None:
+                raise _missing_in(empty, what) from None
             row = first_without_a_number(array)
             raise DataError(
                 f"{what} must be numbers" + ("." if row is None else f"; row {row:,} (from 0) is none: write 1234.5."),
                 parameter=what,
             ) from None
-        if not np.isfinite(found).all():
-            raise DataError(f"{what} must be finite; row {int(np.argmin(np.isfinite(found)))} is not.", parameter=what)
-        return np.asarray(found, float)
+        numbers = np.asarray(found.to_numpy(zero_copy_only=False), float)
+        if np.isnan(numbers).any():
+            raise _missing_in(found.is_null(nan_is_null=True), what)
+        if not np.isfinite(numbers).all():
+            row = int(np.argmin(np.isfinite(numbers)))
+            raise DataError(f"{what} must be finite; row {row:,} (from 0) is not.", parameter=what)
+        return numbers
 
     def matrix(self, value: Any) -> Matrix:
         """Columns of replicate weights: names, or a table of numbers."""
@@ -277,6 +323,18 @@ class _Columns:
         return np.column_stack([self.numbers(column, "replicate_weights") for column in self.listed(value)])
 
 
+def _missing_in(absent: Any, what: str) -> DataError:
+    """The error about records without a value."""
+    import pyarrow.compute as pc
+
+    count, row = pc.sum(absent).as_py(), pc.index(absent, True).as_py()
+    verb = "are" if what.endswith("s") or what == "strata" else "is"
+    remedy = "; give whoever is to count for nobody the weight 0" if what == "weights" else ""
+    return DataError(
+        f"{what} {verb} missing in {count:,} of {len(absent):,} rows, first in row {row:,} (from 0){remedy}.", what
+    )
+
+
 def _checked(weights: Vector, n: int) -> Vector:
     if len(weights) != n or (weights < 0).any() or not weights.any():
         bad = int((weights < 0).sum())
@@ -286,9 +344,16 @@ def _checked(weights: Vector, n: int) -> Vector:
 
 
 def _stages(
-    strata: list[NDArray[np.int64]], clusters: list[NDArray[np.int64]], sizes: list[Vector], n: int
+    strata: list[NDArray[np.int64]],
+    clusters: list[NDArray[np.int64]],
+    sizes: list[Vector],
+    n: int,
+    names: Sequence[Any],
 ) -> list[Stage]:
-    """The stages of sampling; each stratum and cluster counts within the cluster of the stage before."""
+    """The stages of sampling; each stratum and cluster counts within the cluster of the stage before.
+
+    ``names`` are the labels of the first stage's strata.
+    """
     stages: list[Stage] = []
     within = np.zeros(n, np.int64)
     for number in range(max(len(strata), len(clusters), len(sizes), 1)):
@@ -300,9 +365,15 @@ def _stages(
             cluster = np.arange(n)  # people are drawn
         else:
             raise DataError("there are more stages in strata or fpc than in clusters; people are the last stage.")
-        stages.append(Stage(stratum, cluster, _fractions(stratum, cluster, sizes, number)))
+        stages.append(Stage(stratum, cluster, _fractions(stratum, cluster, sizes, number), () if number else names))
         within = cluster
     return stages
+
+
+def _in_several(strata: NDArray[np.int64], clusters: NDArray[np.int64]) -> int:
+    """How many labels of clusters stand in more than one stratum."""
+    pairs = np.unique(np.column_stack([clusters, strata]), axis=0)
+    return int((np.bincount(pairs[:, 0]) > 1).sum())
 
 
 def _paired(outer: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.results.numbers import counted
+from maskwell.tables.labels import text_of
 
+_FEW = 3
 Codes = NDArray[np.int64]
 Lonely = Literal["refuse", "certainty", "adjust", "average"]
 LONELY = ("refuse", "certainty", "adjust", "average")
@@ -41,6 +45,8 @@ class Stage:
     strata: Codes
     clusters: Codes
     fractions: Vector
+    names: Sequence[Any] = ()
+    """The labels of the strata, where each has one of its own."""
 
     @property
     def cluster_count(self) -> int:
@@ -77,10 +83,7 @@ def _between(stage: Stage, totals: Matrix, share: Vector, lonely: Lonely) -> Mat
     centre = _summed(z, stratum, len(size)) / np.maximum(size, 1)[:, None]
     alone = (size == 1) & (stage.fractions < 1)
     if alone.any() and lonely == "refuse":
-        raise EstimationError(
-            f"{int(alone.sum())} of {len(size)} strata have a single cluster, which does not show how clusters vary; "
-            "join strata, or choose a rule: Sample(..., lonely='adjust'), 'average' or 'certainty'."
-        )
+        _refuse_lonely(alone, stage.names)
     factor = (1 - stage.fractions) * np.where(size > 1, size / np.maximum(size - 1, 1), 0.0)
     if lonely == "adjust":
         centre[alone] = z.mean(axis=0)
@@ -89,6 +92,21 @@ def _between(stage: Stage, totals: Matrix, share: Vector, lonely: Lonely) -> Mat
         factor *= len(size) / (len(size) - alone.sum())
     rows: Matrix = np.sqrt(before * factor[stratum])[:, None] * (z - centre[stratum])
     return rows
+
+
+def _refuse_lonely(alone: NDArray[np.bool_], names: Sequence[Any]) -> None:
+    """An error that names some of the strata with a single cluster."""
+    few = [text_of(names[at]) for at in np.flatnonzero(alone)[:_FEW]] if len(names) else []
+    which = f" ({', '.join(few)}{', …' if alone.sum() > _FEW else ''})" if few else ""
+    verb = "has" if alone.sum() == 1 else "have"
+    raise EstimationError(
+        Advice(
+            f"{int(alone.sum())} of {counted(len(alone), 'stratum', 'strata')}{which} {verb} a single cluster, which "
+            "does not show how clusters vary; join strata, or choose a rule: ",
+            Setting("lonely", "adjust"),
+            " (or average, or certainty).",
+        )
+    )
 
 
 def _summed(values: Matrix, codes: Codes, groups: int) -> Matrix:
