@@ -43,7 +43,7 @@ def test_cheating_detection(yes: tuple[float, float], sizes: tuple[int, int]) ->
     assert found.class_errors == pytest.approx(errors, rel=1e-5)
     assert found.shares == pytest.approx(expected[2:], abs=1e-6)
     assert found.proportions == pytest.approx(np.array(expected[:2]) / sum(expected[:2]), abs=1e-6)
-    assert found.among_all() == pytest.approx(
+    assert found.among_all().limits == pytest.approx(
         np.array([[expected[0], 1 - expected[1]], [expected[1], 1 - expected[0]]])
     )
     assert found.gap < 1e-5
@@ -72,7 +72,28 @@ def test_lie_detector_is_cheating_detection_with_liars_counted_as_carriers() -> 
     assert found.proportion_errors[0] == pytest.approx(error, rel=1e-5)
     assert 1 - found.shares[0] / found.proportions[0] == pytest.approx(truthful, abs=1e-5)
     assert found.log_likelihood == pytest.approx(mw.compliance(DICE, NO).log_likelihood)
-    assert (found.among_all()[:, 0] == found.among_all()[:, 1]).all()
+    assert (found.among_all().least == found.among_all().greatest).all()
+
+
+def test_groups_may_have_names_and_what_is_possible_has_labels() -> None:
+    named = mw.compliance({"rare": DICE[0], "often": DICE[1]}, NO)
+    listed = mw.compliance(DICE, NO)
+    assert named.class_shares.tolist() == listed.class_shares.tolist()
+    bounds = mw.compliance_bounds({"rare": DICE[0], "often": DICE[1]}, NO, most=0.3, points=2)
+    assert bounds.lower.tolist() == mw.compliance_bounds(DICE, NO, most=0.3, points=2).lower.tolist()
+    possible = named.among_all()
+    assert possible["no"] == (possible.least[1], possible.greatest[1])
+    assert possible.to_frame()["category"].tolist() == ["yes", "no"]
+    assert "of all people that leaves yes 20" in named.summary()
+    with pytest.raises(mw.EstimationError, match="no category 'maybe'"):
+        possible["maybe"]
+
+
+def test_full_compliance_is_said_to_be_assumed_where_no_behaviour_is_named() -> None:
+    assumed = mw.compliance(DICE, {}).summary()
+    assert "follow the design      all, which is assumed" in assumed
+    assert "no behaviour was named" in assumed
+    assert "assumed" not in mw.compliance(DICE, NO).summary()
 
 
 def test_unrelated_question_of_unknown_share() -> None:
@@ -160,7 +181,7 @@ def test_nearly_equal_designs_are_told_apart_by_exact_rank() -> None:
         (DICE, {"x": [["no"]]}, "report that is a set"),
         (DICE, {"x": {"yes": float("nan"), "no": 1}}, "finite number"),
         (DICE, ["no"], "must be a mapping"),
-        ([], NO, "list of the tallies"),
+        ([], NO, "tallies or reports of each group"),
         ([5], NO, "tallies or reports"),
         ([DICE[0], mw.Tally.from_counts(CROSSED[0], [0, 0])], {}, "group 1 has no reports"),
         ([DICE[0], mw.Tally.from_counts(D.direct(3), [5, 5, 5])], {}, "same categories"),

@@ -242,7 +242,7 @@ def test_decimal_commas_of_a_spreadsheet_are_read() -> None:
     told, plain = (mw.Sample(weights=w) for w in (["1316,084", "12", "7,25"], [1316.084, 12.0, 7.25]))
     assert told.weights.tolist() == plain.weights.tolist()
     for weights in (["1,500", "2"], ["1.234,5", "2"], ["1,5", "many"]):
-        with pytest.raises(mw.DataError, match=r"weights must be numbers; row \d \(from 0\) is none"):
+        with pytest.raises(mw.DataError, match=r"weights must be numbers; data row \d holds none"):
             mw.Sample(weights=weights)
 
 

@@ -90,3 +90,17 @@ def test_options_that_do_not_go_together(run: Run, two: list[str]) -> None:
     assert_refused(run("compliance", *two, "-b", "x=no", "--answers-as", "x=no"), "both describe")
     assert_refused(run("compliance", *two, "-b", "x={yes"), "not JSON")
     assert_refused(run("compliance", *two, "-b", "x=no", "--plot", "x.gif"), "--plot writes")
+
+
+def test_an_assumption_and_a_die_that_never_forces_a_no_are_told(run: Run) -> None:
+    """Nobody who names no behaviour reads that everybody followed; nor that a "no" was safe."""
+    one, other = (mw.designs.forced_response(yes_prob=p, no_prob=0) for p in ("1/6", "5/6"))
+    mw.Reports.of(one, ["yes"] * 32 + ["no"] * 68).write("rare.parquet")
+    mw.Reports.of(other, ["yes"] * 78 + ["no"] * 22).write("often.parquet")
+    text = run("compliance", "rare.parquet", "often.parquet").text
+    assert "all, which is assumed" in text
+    assert "-b 'always no=no'" in text
+    assert "Note on rare.parquet, often.parquet: Parity is infinite" in text
+    asked = run("compliance", "rare.parquet", "often.parquet", "-b", "always no=no").text
+    assert "assumed" not in asked
+    assert "Parity is infinite" in asked

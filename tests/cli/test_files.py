@@ -156,3 +156,25 @@ def test_an_unknown_column_lists_the_nearest_and_the_others(run: Run) -> None:
         with pytest.raises(mw.DataError) as caught:
             call()
         assert all(text in str(caught.value) for text in every)
+
+
+def test_a_name_that_is_nearly_there_is_told_of_a_csv_file_too(run: Run) -> None:
+    """Not the others: without a header they would be somebody's answers."""
+    Path("a.csv").write_text("region,income\nnorth,high\n")
+    Path("d.json").write_text(mw.designs.direct(["high", "low"]).to_json())
+    ask = ["-d", "d.json", "-o", "o.csv", "-c"]
+    near = run("mask", "a.csv", *ask, "Incom")
+    assert_refused(near, "the nearest is 'income'")
+    far = run("mask", "a.csv", *ask, "age")
+    assert_refused(far, "its first line must name the columns")
+    for ran in (near, far):
+        assert "region" not in ran.err
+        assert "north" not in ran.err
+
+
+def test_a_csv_file_that_is_no_file_of_reports_is_told_what_reads_it(run: Run) -> None:
+    Path("paper.csv").write_text("habit,b\nyes,1\n")
+    assert_refused(run("estimate", "paper.csv"), "'paper.design.json' was not found", "maskwell reports")
+    lacking = run("estimate", "none.parquet")
+    assert_refused(lacking, "'none.parquet' was not found.")
+    assert ".design.json" not in lacking.err

@@ -282,3 +282,7 @@ def test_rewording_does_not_lose_the_option(words: str) -> None:
     assert said(advice, options_of(hypothesis)) == words.format("--permutations 999")
     error = EstimationError(words.format("this"), parameter="permutations")
     assert in_options(error, options_of(hypothesis)).startswith("--permutations")
+
+
+def test_the_test_of_homogeneity_is_found_under_what_it_asks(run: Run) -> None:
+    assert_refused(run("test", "homogeneity", "a.parquet", "b.parquet"), "maskwell test groups")

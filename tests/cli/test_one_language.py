@@ -47,6 +47,7 @@ THINGS = """
 --categories-from   labels in a file
 --category          one category
 --clusters          the columns of clusters
+--code              what stands in a file for a label
 --codebook          a codebook to write
 --column            the column that is read
 --compare-blocks    show ways of forming blocks side by side
@@ -144,6 +145,7 @@ THINGS = """
 --together          the column of groups that move as one
 --top               the top: the most frequent categories, or a top code
 --totals            numbers of people
+--trim              blanks and capitals do not count
 --uniques           how many uniques are allowed
 --value             the share to compare with
 --variance          tables whose added variance is reported

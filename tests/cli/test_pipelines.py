@@ -172,7 +172,7 @@ def test_a_file_without_rows_becomes_a_part_without_rows(run: Run, folder: Path,
         (["--design", "habit=habit.json", "--engine", "polars", "-o", "r"], "may evaluate a part twice"),
         (["--design", "habit=habit.json", "--keep", "habit", "-o", "r"], "--keep"),
         (["--design", "nothing=habit.json", "-o", "r"], "'nothing'"),
-        (["--design", "habit.json", "--column", "habit", "--keep", "region", "-o", "r.parquet"], "COLUMN=FILE"),
+        (["--design", "habit.json", "--design", "diet.json", "--column", "habit", "-o", "r.parquet"], "COLUMN=FILE"),
         (["--design", "habit=habit.json", "--key-file", "key", "-o", "r"], "go together"),
     ],
 )

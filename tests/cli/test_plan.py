@@ -144,3 +144,20 @@ def test_designs_lists_the_registry(run: Run) -> None:
 def test_plan_refuses(run: Run, options: list[Any], about: list[str]) -> None:
     assert_refused(run("plan", *options), *about)
     assert list(Path().iterdir()) == []
+
+
+def test_forced_answers_to_several_categories_are_asked_for_as_such(run: Run) -> None:
+    ask = ["plan", "--design", "forced_response", "--categories", "a,b,c"]
+    assert_refused(run(*ask), "3 categories needs forced=", 'forced={"a": "1/6", "c": "1/6"}', "eriksson")
+    assert run(*ask, "--set", 'forced={"a": "1/6", "c": "1/6"}').code == 0
+    assert_refused(run("plan", "--design", "forced_response", "--categories", "yes,no"), "yes_prob= and no_prob=")
+
+
+def test_one_design_is_shown_with_its_definition_and_a_call(run: Run) -> None:
+    text = run("designs", "forced_response").text
+    assert "whatever" in text
+    assert "the truth is" in text
+    assert "maskwell plan --design forced_response" in text
+    assert "rappor" not in text
+    assert [entry["name"] for entry in run("designs", "warner", "--json").json["designs"]] == ["warner"]
+    assert_refused(run("designs", "forced_respons"), "is no design", "nearest is 'forced_response'")

@@ -267,4 +267,4 @@ def test_a_lonely_stratum_and_missing_weights_are_named(run: Run, tmp_path: Path
     )
     ask = ["estimate", "lonely-masked.parquet", "--strata", "layer", "--clusters", "cluster"]
     assert_refused(run(*ask, "--weights", "weight"), "1 of 2 strata (far north) has a single", "--lonely adjust")
-    assert_refused(run(*ask, "--weights", "typed"), "weights are missing in 1 of 120 rows, first in row 3")
+    assert_refused(run(*ask, "--weights", "typed"), "weights are missing in 1 of 120 rows, first in data row 4")

@@ -36,6 +36,8 @@ def test_what_a_device_cannot_is_refused_or_made_nearest(run: Run) -> None:
     assert ran.code == 0, ran.err
     done = mw.Design.from_json(Path("done.json").read_text("utf-8"))
     assert done.exact_parity() <= made.exact_parity()
+    assert "with done.json, not with design.json" in ran.text
+    assert_refused(run(*asked, "--nearest", "--device", "cards"), "--nearest carries out another", "--carried-out")
     assert_refused(run(*asked, "--device", "form"), "must first be told the true answer")
 
 

@@ -105,8 +105,8 @@ def estimate_by(
     empty = np.flatnonzero(np.bincount(codes[~absent & (codes >= 0)], minlength=len(labels)) == 0)
     if len(empty):
         raise DataError(
-            f"{len(empty)} of {len(labels)} groups have no reports but missing ones, first in row "
-            f"{int(np.argmax(np.isin(codes, empty)))}; leave these rows out."
+            f"{len(empty)} of {len(labels)} groups have no reports but missing ones, first in data row "
+            f"{int(np.argmax(np.isin(codes, empty))) + 1:,}; leave these rows out."
         )
     found = GroupEstimates()
     for code, label in enumerate(labels):

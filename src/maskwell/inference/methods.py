@@ -44,6 +44,7 @@ def estimate(
     >>> mw.estimate(mw.Tally.from_counts(design, [500, 500])).proportions
     array([0.5, 0.5])
     """
+    _refuse_arms(tally)
     if weights is not None:
         tally = _weighted(tally, weights, sample, patterns=True if method in LIKELIHOODS else None)
     if sample is not None:
@@ -71,14 +72,19 @@ def _weighted(reports: Any, weights: Any, sample: Sample | None, patterns: bool 
     return reports.tally(weights, patterns)
 
 
+def _refuse_arms(given: object) -> None:
+    """An error that says what does take arms."""
+    if isinstance(given, Arms):
+        raise EstimationError(
+            "estimate needs reports of one design, and arms have several. mw.compliance(arms, {}), with sample= where "
+            "there is one, fits one population to all arms, and its proportions are those of all; or estimate each arm."
+        )
+
+
 def as_tally(tally: Tally | Reports, patterns: bool | None = None) -> Tally:
     """The tally of what was given, if it holds reports."""
     counted = tally.tally(patterns=patterns) if isinstance(tally, Reports) else tally
-    if isinstance(counted, Arms):
-        raise EstimationError(
-            "estimate needs reports of one design, and arms have several: estimate each arm, or take "
-            "mw.compliance(list(reports.values()), {}), which fits one population to all of them."
-        )
+    _refuse_arms(counted)
     if not isinstance(counted, Tally):
         raise EstimationError(
             f"estimate needs a Tally or Reports; got {type(tally).__name__}. Masked values come from design.mask."

@@ -121,6 +121,18 @@ def write_arrow(file: Any, schema: Any, batches: Iterable[Any], stamp: Stamp, *,
         writer.write_batch(nothing, custom_metadata=prefixed(stamp()))
 
 
+def _instead(name: str, missing: str) -> str:
+    """What to do about a .csv file that is there without its design, or is looked for in vain."""
+    if Path(name).suffix.lower() != ".csv":
+        return ""
+    if missing == name:
+        return "; a .csv of reports stands beside its .design.json"
+    return (
+        f"; a .csv of reports needs its .design.json beside it. If {name!r} is a file of data with reports that people "
+        "drew by hand, read it with maskwell reports first"
+    )
+
+
 @contextmanager
 def one_line_errors(name: str) -> Iterator[None]:
     """What Arrow and the system say about a file, in one line that shows no cell."""
@@ -132,6 +144,6 @@ def one_line_errors(name: str) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         missing = Path(error.filename).name if error.filename else name
-        raise ReportError(f"{missing!r} was not found; a .csv of reports needs its .design.json beside it.") from None
+        raise ReportError(f"{missing!r} was not found{_instead(name, missing)}.") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError):
         raise ReportError(f"{name!r} cannot be read: it is truncated, damaged, or no file of reports.") from None

@@ -5,6 +5,7 @@ No message shows a cell. Arrow's own messages may, so they never pass through he
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from maskwell.microdata.text.cells import CsvCells
 from maskwell.plain_text import among
 
 _BATCH_ROWS = 1 << 17
+_NEARLY = 0.75
 
 
 @dataclass(frozen=True)
@@ -43,28 +45,46 @@ def open_columns(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    where_there: Sequence[str] | None = None,
 ) -> Iterator[Batches]:
-    """Open a file, or CSV that is read from an open one, for the columns of these names."""
+    """Open a file, or CSV that is read from an open one, for the columns of these names.
+
+    Columns that are named in ``where_there`` are read as well if the file has them.
+    """
+    wanted = _Wanted(columns, where_there or ())
     if not isinstance(source, (str, os.PathLike)):
-        yield _text(source, "standard input", columns, delimiter, encoding, None)
+        yield _text(source, "standard input", wanted, delimiter, encoding, None)
         return
     name, suffix = Path(source).name, suffix_of(source)
     require_regular(source)
     if suffix in TEXT:
         with open_text(source, suffix) as file:
-            yield _text(file, name, columns, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source))
+            yield _text(file, name, wanted, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source))
     elif suffix in ARROW:
         with open(source, "rb"):  # the system's own message if it cannot be opened
-            yield _columnar(str(source), name, columns, suffix in PARQUET)
+            yield _columnar(str(source), name, wanted, suffix in PARQUET)
     else:
         with open(source, "rb"):
-            yield _labelled(source, name, columns)
+            yield _labelled(source, name, wanted)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The columns that a file must have, and those that are read where it has them."""
+
+    columns: Sequence[str]
+    where_there: Sequence[str]
+
+    def of(self, available: Sequence[str]) -> list[str]:
+        """The columns to read from a file with these."""
+        further = [name for name in self.where_there if list(available).count(name) == 1]
+        return list(dict.fromkeys([*self.columns, *further]))
 
 
 def _text(
     file: Any,
     name: str,
-    columns: Sequence[str],
+    wanted: _Wanted,
     delimiter: str | None,
     encoding: str | None,
     total: int | None,
@@ -72,13 +92,15 @@ def _text(
     import pyarrow as pa
 
     cells = CsvCells(file, name, delimiter, encoding)
+    columns = wanted.of(cells.header)
     for column in columns:
         # The names that are there are not listed: in a file without a header they would be the first person's answers.
+        # One that is nearly the name asked for is a name.
         if cells.header.count(column) != 1:
             how = "has no" if column not in cells.header else "has more than one"
             raise DataError(
                 f"{name!r} {how} column {column!r}; its first line must name the columns, each once, and has "
-                f"{len(cells.header)} of them separated by {cells.layout.delimiter!r}."
+                f"{len(cells.header)} of them separated by {cells.layout.delimiter!r}{_nearest(column, cells.header)}."
             )
 
     def batches() -> Iterator[Any]:
@@ -89,6 +111,13 @@ def _text(
     packed = getattr(file, "fileobj", None)
     schema = pa.schema([pa.field(column, pa.string()) for column in columns])
     return Batches(name, schema, _gathered(batches()), total, packed.tell if packed else lambda: cells.bytes_read)
+
+
+def _nearest(column: str, header: Sequence[str]) -> str:
+    """Of a header the name that is nearly the one asked for."""
+    lower = {name.lower(): name for name in header}
+    near = difflib.get_close_matches(column.lower(), lower, n=1, cutoff=_NEARLY)
+    return f"; the nearest is {lower[near[0]]!r}" if near and column not in header else ""
 
 
 def _texts(part: Any) -> Any:
@@ -113,7 +142,7 @@ def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
         yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
-def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> Batches:
+def _columnar(source: str, name: str, wanted: _Wanted, parquet: bool) -> Batches:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -121,20 +150,23 @@ def _columnar(source: str, name: str, columns: Sequence[str], parquet: bool) -> 
         if parquet:
             file = pq.ParquetFile(source, pre_buffer=False)
             schema, total = file.schema_arrow, file.metadata.num_rows
+            columns = wanted.of(schema.names)
             raw = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
         else:
             reader = pa.ipc.open_file(pa.memory_map(source))
             schema, total = reader.schema, None
+            columns = wanted.of(schema.names)
             raw = (reader.get_batch(i) for i in range(reader.num_record_batches))
     _require(columns, schema.names, name)
     return _cut(raw, schema, name, columns, total)
 
 
-def _labelled(source: str | os.PathLike[str], name: str, columns: Sequence[str]) -> Batches:
+def _labelled(source: str | os.PathLike[str], name: str, wanted: _Wanted) -> Batches:
     """Stata and SPSS: such files are read whole. A value that has a label is that label."""
     import pyarrow as pa
 
     found = read(source)
+    columns = wanted.of(found.names)
     _require(columns, found.names, name)
     table = pa.table({column: found.cells(column) for column in columns})
     return _cut(iter(table.to_batches()), table.schema, name, columns, len(table))

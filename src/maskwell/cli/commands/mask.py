@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.pipelines.masking import mask_tables
+from maskwell.cli.pipelines.masking import mask_tables, named_designs, say_taken_for_true
 from maskwell.cli.shared.common_options import IdsOption, KeepOption, KeyFileOption, Missing, MissingOption
 from maskwell.cli.shared.design_options import load_design
 from maskwell.cli.shared.file_options import (
@@ -71,7 +71,7 @@ def mask(
     ] = None,
     keep: KeepOption = "",
     engine: Annotated[
-        Engine, typer.Option("--engine", help="Who reads and masks the files of a folder; not with --column.")
+        Engine, typer.Option("--engine", help="Who reads and masks the files of a folder.")
     ] = Engine.arrow,
     missing: MissingOption = Missing.refuse,
     other: Annotated[
@@ -79,8 +79,7 @@ def mask(
         typer.Option(
             "--other",
             metavar="COLUMN=LABEL",
-            help="The category that labels of a column count as which its design does not know; not with --column. "
-            "Repeatable.",
+            help="The category that labels of a column count as which its design does not know. Repeatable.",
         ),
     ] = None,
     na: NaOption = None,
@@ -117,6 +116,7 @@ def mask(
     \b
     Examples:
       maskwell mask persons.csv --column race --design design.json -o reports.parquet
+      maskwell mask persons.csv --column race --design design.json --keep region,weight -o reports.parquet
       maskwell mask persons.parquet -c race -d design.json -o - | maskwell estimate -
       head -c 32 /dev/urandom > survey.key
       maskwell mask persons.csv -c race -d design.json --key-file survey.key --ids person --survey health-2026 \\
@@ -127,12 +127,16 @@ def mask(
         --survey telemetry -o masked/
     """
     text = {"delimiter": delimiter, "encoding": encoding}
-    if column is None:
+    if column is not None and len(design) > 1:
+        raise CommandError("--column masks one column; for several use --design COLUMN=FILE for each.")
+    if column is None or keep or other or engine is not Engine.arrow:
+        if data == STANDARD and STANDARD in design:
+            raise CommandError("data and --design cannot both come from standard input; write one to a file.")
         _refuse_seed(seed)
         _refuse_incomplete_keys(key_file, id_column, survey)
         mask_tables(
             data,
-            design,
+            named_designs(design) if column is None else {column: load_design(design[0])},
             output,
             engine=engine.value,
             key_file=key_file,
@@ -147,10 +151,6 @@ def mask(
             other=other or [],
         )
         return
-    if other or keep or engine is not Engine.arrow or len(design) > 1:
-        raise CommandError(
-            "--column masks one column alone; for --keep, --engine, --other or several use --design COLUMN=FILE."
-        )
     if Path(data).is_dir() or (any(sign in data for sign in "*?[") and not Path(data).exists()):
         raise CommandError(f"a folder or a pattern is masked with --design {column}=FILE; --column takes one file.")
     _mask_column(
@@ -232,11 +232,15 @@ def _mask_column(
         warning = "; drawn from a seed, so for simulation only" if seed is not None else ""
         typer.echo(f"masked {answers.rows:,} rows{without} with {plan.name}{warning}")
         say_written([output])
+        say_taken_for_true([column])
 
 
 def _refuse_seed(seed: int | None) -> None:
     if seed is not None:
-        raise CommandError("--seed masks one column: give it with --column; several take --key-file to repeat reports.")
+        raise CommandError(
+            "--seed masks one column alone: give it with --column and without --keep; tables take --key-file to repeat "
+            "reports."
+        )
 
 
 def _refuse_contradictions(data: str, design: str, output: str, json: bool) -> None:

@@ -22,6 +22,8 @@ class Question(StrEnum):
     fit = "fit"
     groups = "groups"
     proportion = "proportion"
+    homogeneity = "homogeneity"
+    """The name of the test in Python, which is looked for here; the command says where it is."""
 
 
 class Statistic(StrEnum):
@@ -56,7 +58,7 @@ _WANTED = {
 
 @taking_a_sample
 def hypothesis(
-    question: Annotated[Question, typer.Argument(help="What to test.")],
+    question: Annotated[Question, typer.Argument(help="What to test.", metavar="QUESTION")],
     reports: Annotated[list[Path], typer.Argument(help="Files of reports.")],
     method: Annotated[
         Statistic | None,
@@ -134,6 +136,8 @@ def hypothesis(
     """
     from maskwell.reports import is_simulated
 
+    if question is Question.homogeneity:
+        raise CommandError("whether groups have the same proportions is tested by maskwell test groups.")
     least, most = _FILES[question]
     if question is Question.groups and by is None:
         least = 2

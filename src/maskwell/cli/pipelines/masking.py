@@ -14,6 +14,8 @@ from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
 from maskwell.tables.labels import Label
 
+_ENOUGH_ROWS = 10_000  # fewer tell how long starting takes
+
 
 def named_designs(options: Sequence[str]) -> dict[str, Design]:
     """The designs of ``--design COLUMN=FILE``."""
@@ -45,9 +47,26 @@ def _others(options: Sequence[str], designs: dict[str, Design]) -> dict[str, Lab
     return others
 
 
+def say_taken_for_true(columns: Sequence[str]) -> None:
+    """Say what masking took its columns for, since answers that were masked already would be masked twice."""
+    named = ", ".join(map(visible, columns))
+    verb = "was" if len(columns) == 1 else "were"
+    typer.echo(
+        f"{named} {verb} taken for true answers; answers that people masked by hand are read with maskwell reports",
+        err=True,
+    )
+
+
+def speed_of(rows: int, seconds: float) -> str:
+    """How fast it went, where enough was masked to tell."""
+    if rows < _ENOUGH_ROWS or seconds <= 0:
+        return ""
+    return f": {seconds:.1f} s, {rows / seconds / 1e6:.2f} million rows a second"
+
+
 def mask_tables(
     data: str,
-    designs: Sequence[str],
+    named: dict[str, Design],
     output: str,
     *,
     engine: str,
@@ -69,7 +88,6 @@ def mask_tables(
     elif not Path(output).resolve().parent.is_dir():
         raise CommandError(f"there is no folder to make {output!r} in; create it first.")
     key = None if key_file is None else read_whole(key_file, CommandError)
-    named = named_designs(designs)
     masking = Masking(named, key=key, other=_others(other, named), **options)
     with progress(f"masking {data}", 1) as show:
         outcome = (mask_file if single else mask_files)(data, output, masking, engine=engine, show=show, text=text)
@@ -89,7 +107,8 @@ def mask_tables(
     before = f", {outcome.skipped:,} were there already" if outcome.skipped else ""
     parts = "" if single else f" into {outcome.written:,} part{'s' * (outcome.written != 1)}"
     typer.echo(
-        f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))}{parts}"
-        f"{before}: {outcome.seconds:.1f} s, {speed / 1e6:.2f} million rows a second"
+        f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))}{parts}{before}"
+        f"{speed_of(outcome.rows, outcome.seconds)}"
     )
     say_written([output])
+    say_taken_for_true(list(masking.designs))

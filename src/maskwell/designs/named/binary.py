@@ -18,7 +18,7 @@ from maskwell.designs.rounding import refuse_long_denominator
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, given_fraction
 from maskwell.limits import MOST_BITS
-from maskwell.tables.labels import as_labels, shown
+from maskwell.tables.labels import as_labels, shown, text_of
 
 Chance = float | Fraction | str
 YES_NO = ("yes", "no")
@@ -106,6 +106,12 @@ def forced_response(
         labels = as_labels(categories)
         chances = forced_chances(labels, forced)
         return forced_categories(labels, chances, "forced_response", {"forced": chances})
+    if (yes_prob is None or no_prob is None) and (several := _more_than_two(categories)):
+        raise DesignError(
+            f"forced_response of {len(several)} categories needs forced=, the chance of being made to report each: "
+            f'forced={{"{text_of(several[0])}": "1/6", "{text_of(several[-1])}": "1/6"}}. The eriksson design is '
+            "another one for several categories."
+        )
     if yes_prob is None or no_prob is None:
         raise DesignError(
             "forced_response needs yes_prob= and no_prob=, the chances of a forced yes and a forced no, or forced= "
@@ -117,6 +123,12 @@ def forced_response(
             f"yes_prob + no_prob must be below 1; got {yes_prob} + {no_prob}: no truthful answer is left."
         )
     return binary(categories, (1 - no, yes), "forced_response", {"yes_prob": yes_prob, "no_prob": no_prob})
+
+
+def _more_than_two(categories: Any) -> tuple[Any, ...]:
+    """The labels, if there are more than two."""
+    labels = as_labels(categories)
+    return labels if len(labels) > 2 else ()
 
 
 def forced_chances(labels: tuple[Any, ...], forced: Any) -> list[Fraction]:

@@ -23,17 +23,18 @@ _MOST_TOLD = 3
 
 
 def compliance(
-    groups: Sequence[Tally | Reports] | Tally | Reports | Arms,
+    groups: Sequence[Tally | Reports] | Mapping[Any, Tally | Reports] | Tally | Reports | Arms,
     behaviours: Mapping[str, Any],
     *,
     sample: Sample | None = None,
 ) -> Compliance:
     """Estimate how many people do not follow the design, from groups that were asked by different ones.
 
-    ``groups`` are tallies or reports, one for each group; people were assigned to groups at random, so that truths and
-    behaviours are equally common in all. ``behaviours`` says by name what people may do instead: the label of a report
-    that they always give, chances by report, ``"random"``, or a :class:`Behaviour`, which can also say whose it is. An
-    EstimationError names what the reports cannot tell apart; ``compliance_bounds`` then says what still follows.
+    ``groups`` are tallies or reports, one for each group, in a list or by name as in ``mw.arms``; people were assigned
+    to groups at random, so that truths and behaviours are equally common in all. ``behaviours`` says by name what
+    people may do instead: the label of a report that they always give, chances by report, ``"random"``, or a
+    :class:`Behaviour`, which can also say whose it is. An EstimationError names what the reports cannot tell apart;
+    ``compliance_bounds`` then says what still follows.
 
     With ``sample`` people count by their weights, and errors are those of its strata, clusters or replicates. Its
     records are those of the first group, then those of the second, and so on; or, where ``groups`` are :func:`arms`, in
@@ -49,7 +50,7 @@ def compliance(
     >>> found.shares.round(3), found.standard_errors.round(3)
     (array([0.105]), array([0.017]))
     >>> print(found.test())
-    likelihood ratio of full compliance: statistic 48.1802, p = 1.944e-12 (1/2 chi-square 0 + 1/2 chi-square 1)
+    likelihood ratio of full compliance: statistic 48.1802, p < 0.0001 (1/2 chi-square 0 + 1/2 chi-square 1)
     """
     if sample is not None:
         drawn, records = read_sampled(groups, behaviours, sample)

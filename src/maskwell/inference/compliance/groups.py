@@ -8,7 +8,7 @@ send to zero are found exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -186,8 +186,11 @@ def classes_of(designs: Sequence[Design], behaviours: Any) -> Classes:
 def read_groups(groups: Any, behaviours: Any) -> Groups:
     """The groups of a list of tallies or reports, checked."""
     given = [groups] if isinstance(groups, (Tally, Reports)) else groups
+    given = list(given.values()) if isinstance(given, Mapping) else given
     if not isinstance(given, (list, tuple)) or not given:
-        raise EstimationError("compliance needs a list of the tallies or reports of each group.", parameter="groups")
+        raise EstimationError(
+            "compliance needs the tallies or reports of each group, in a list or by name.", parameter="groups"
+        )
     for group in given:
         if not isinstance(group, (Tally, Reports)):
             raise EstimationError(f"compliance needs tallies or reports; got {type(group).__name__}.")

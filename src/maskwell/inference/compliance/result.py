@@ -27,13 +27,55 @@ from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.reports.randomness import AND
 from maskwell.results.blocks import Part, Table, Text
-from maskwell.results.numbers import figure, limit
+from maskwell.results.numbers import figure, limit, percent
 from maskwell.results.result import Result
-from maskwell.tables.labels import shown
+from maskwell.tables.labels import shown, text_of
 
 Kind = Literal["profile", "wald"]
 FOLLOWERS, ALL = "people who follow the design", "all people"
 _NEAR_ZERO = 1e-9
+_FEW = 4
+
+
+@dataclass(frozen=True, eq=False)
+class AmongAll(Result):
+    """What the share of each category among all people lies between, as those who do not comply may have any truth.
+
+    >>> possible = AmongAll(("yes", "no"), np.array([0.2, 0.7]), np.array([0.3, 0.8]))
+    >>> possible["yes"], possible.limits.tolist()
+    ((0.2, 0.3), [[0.2, 0.3], [0.7, 0.8]])
+    """
+
+    categories: tuple[Any, ...]
+    least: Vector
+    greatest: Vector
+
+    @property
+    def limits(self) -> Matrix:
+        """A line for each category: the least and the greatest share."""
+        return np.column_stack([self.least, self.greatest])
+
+    def __getitem__(self, category: Any) -> tuple[float, float]:
+        if category not in self.categories:
+            raise EstimationError(f"there is no category {category!r}; there are {shown(self.categories)}.")
+        at = self.categories.index(category)
+        return float(self.least[at]), float(self.greatest[at])
+
+    def words(self) -> str:
+        """The first of them in a line."""
+        rows = zip(self.categories, self.least, self.greatest, strict=True)
+        told = [f"{text_of(label)} {100 * low:.1f} to {percent(high, 1)}" for label, low, high in rows]
+        return ", ".join(told[:_FEW]) + (", …" if len(told) > _FEW else "")
+
+    def _title(self) -> str:
+        return "shares among all people, as those who do not comply may have any truth"
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        labels = [text_of(category) for category in self.categories]
+        return {"category": labels, "least": self.least.tolist(), "greatest": self.greatest.tolist()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +222,7 @@ class Compliance(Result):
         """Lower and upper limits of ``proportions``."""
         return np.array([self._limits(*self._ratio(at), level, method) for at in range(self._k)])
 
-    def among_all(self) -> Matrix:
+    def among_all(self) -> AmongAll:
         """For each category the least and the greatest share among all people, as those who do not comply may be any.
 
         Where a behaviour says whose it is, its people are counted there. Limits of what is possible at the estimate,
@@ -192,7 +234,7 @@ class Compliance(Result):
             if behaviour.of is None
         )
         least = np.array([self.groups.classes.truth(at) @ self.class_shares for at in range(self._k)])
-        return np.column_stack([least, least + unknown])
+        return AmongAll(self.groups.classes.categories, least, least + unknown)
 
     def contrast(self, scores: Mapping[str, float]) -> Contrast:
         """A weighted sum of class shares, by name; an infinite standard error if the reports do not tell it."""
@@ -255,7 +297,7 @@ class Compliance(Result):
             "designs": "; ".join(design.title for design in self.groups.classes.designs),
             "ε": "; ".join(limit(design.epsilon) for design in self.groups.classes.designs),
             "reports drawn": AND.join(drawn),
-            "follow the design": self.followed,
+            "follow the design": self.followed if self.behaviours else "all, which is assumed",
             "proportions are among": self.among,
         }
 
@@ -286,7 +328,11 @@ class Compliance(Result):
         if self.has_test:
             lines.extend(str(self.test()).splitlines())
         if self.behaviours and self.among == FOLLOWERS:
-            lines.append("who does not comply may have any truth: among_all() has what that leaves possible")
+            lines.append(
+                f"who does not comply may have any truth; of all people that leaves {self.among_all().words()}"
+            )
+        if not self.behaviours:
+            lines.append("no behaviour was named, so that everybody is taken to follow the design")
         return lines
 
     def summary(self, level: float = 0.95) -> str:
@@ -318,7 +364,7 @@ class Compliance(Result):
             "among": self.among,
             "proportions": jsonable(self.proportions),
             "proportion_errors": jsonable(self.proportion_errors),
-            "among_all": jsonable(self.among_all()),
+            "among_all": jsonable(self.among_all().limits),
             "level": level,
             "intervals": [[float(a), float(b)] for a, b in zip(lower, upper, strict=True)],
             "log_likelihood": self.log_likelihood,

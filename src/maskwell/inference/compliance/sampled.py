@@ -85,6 +85,7 @@ def _in_order(groups: Any) -> tuple[Sequence[Reports], Codes]:
     if isinstance(groups, Arms):
         return groups.reports, groups.codes
     given = [groups] if isinstance(groups, Reports) else groups
+    given = list(given.values()) if isinstance(given, Mapping) else given
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(each, Reports) for each in given):
         raise EstimationError(
             "compliance in a sample needs a list of the Reports of each group, or mw.arms of them: a tally no longer "

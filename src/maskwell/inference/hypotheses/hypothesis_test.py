@@ -15,6 +15,7 @@ from maskwell.results.numbers import figure
 from maskwell.results.result import Result
 
 LEAST_EXPECTED = 5.0
+_SMALLEST_SHOWN = 1e-4
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class HypothesisTest(Result):
 
     def lines(self) -> list[str]:
         """The lines of the summary."""
-        text = f"{self.method}: statistic {self.statistic:.4f}, p = {self.p_value:.4g} ({self.reference})"
+        text = f"{self.method}: statistic {self.statistic:.4f}, p {_shown(self.p_value)} ({self.reference})"
         return [line for line in (text, self.choice, self.advice) if line]
 
     def __str__(self) -> str:
@@ -78,6 +79,11 @@ class HypothesisTest(Result):
             "reference" if name == "law" else name: self.reference if name == "law" else value
             for name, value in vars(self).items()
         }
+
+
+def _shown(p_value: float) -> str:
+    """A p-value in a sentence: far out in the tails its digits say how the law was approximated, and nothing else."""
+    return f"= {p_value:.4g}" if p_value >= _SMALLEST_SHOWN else f"< {_SMALLEST_SHOWN:.4f}"
 
 
 def chi_square_tail(statistic: float, df: float) -> float:

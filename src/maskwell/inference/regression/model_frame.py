@@ -137,8 +137,8 @@ def _table(data: Any, names: Sequence[str], variables: Mapping[str, MaskedVariab
 
     if data is not None and (open_ones := [name for name in column_names(data, "data") if name in variables]):
         raise DataError(
-            f"data has a column {open_ones[0]!r}, which masked names too. If it holds true answers, keep it away from "
-            "here; otherwise rename one of the two.",
+            f"data has a column {open_ones[0]!r}, which masked names too. If it holds the reports, leave it out of "
+            "data: masked has them. If it holds true answers, keep it away from here; otherwise rename one of the two.",
             parameter="data",
         )
     columns = native_columns({} if data is None else data, names, "data")
@@ -304,7 +304,8 @@ def _order(categories: tuple[Any, ...], event: Any, family: str, name: str, *, o
     if k != 2:
         raise DataError(
             f"{family} needs an outcome with two categories; {name!r} has {k}. Use family='multinomial' or, for "
-            "ordered ones, 'cumulative'.",
+            "ordered ones, 'cumulative': their marginal_effects() and predict() are about the chance of each category, "
+            "and so of an event against the rest, whose reports have no likelihood without a model of all categories.",
             parameter="family",
         )
     if event is None:

@@ -62,7 +62,8 @@ def grouped(groups: Any, n: int, missing: Missing) -> tuple[list[Any], NDArray[n
     if n_absent and missing == "refuse":
         raise DataError(
             Advice(
-                f"groups are missing in {n_absent} of {n} rows, first in row {pc.index(absent, True).as_py()}; pass ",
+                f"groups are missing in {n_absent} of {n} rows, first in data row "
+                f"{pc.index(absent, True).as_py() + 1:,}; pass ",
                 Setting("missing", "keep"),
                 " to make a group of them (under None), or ",
                 Setting("missing", "outside"),

@@ -296,7 +296,8 @@ class _Columns:
                 raise _missing_in(empty, what) from None
             row = first_without_a_number(array)
             raise DataError(
-                f"{what} must be numbers" + ("." if row is None else f"; row {row:,} (from 0) is none: write 1234.5."),
+                f"{what} must be numbers"
+                + ("." if row is None else f"; data row {row + 1:,} holds none: write 1234.5."),
                 parameter=what,
             ) from None
         numbers = np.asarray(found.to_numpy(zero_copy_only=False), float)
@@ -304,7 +305,7 @@ class _Columns:
             raise _missing_in(found.is_null(nan_is_null=True), what)
         if not np.isfinite(numbers).all():
             row = int(np.argmin(np.isfinite(numbers)))
-            raise DataError(f"{what} must be finite; row {row:,} (from 0) is not.", parameter=what)
+            raise DataError(f"{what} must be finite; data row {row + 1:,} is not.", parameter=what)
         return numbers
 
     def matrix(self, value: Any) -> Matrix:
@@ -331,7 +332,7 @@ def _missing_in(absent: Any, what: str) -> DataError:
     verb = "are" if what.endswith("s") or what == "strata" else "is"
     remedy = "; give whoever is to count for nobody the weight 0" if what == "weights" else ""
     return DataError(
-        f"{what} {verb} missing in {count:,} of {len(absent):,} rows, first in row {row:,} (from 0){remedy}.", what
+        f"{what} {verb} missing in {count:,} of {len(absent):,} rows, first in data row {row + 1:,}{remedy}.", what
     )
 
 

@@ -20,6 +20,7 @@ from maskwell.cli.shared.sample_options import (
     taking_a_sample,
     together,
 )
+from maskwell.plain_text import visible
 
 if TYPE_CHECKING:
     from maskwell.designs import Design
@@ -121,6 +122,10 @@ def compliance(
             emit_json({**files, **result.to_dict(level), "test": result.test().to_dict() if result.has_test else None})
         return
     typer.echo(result.summary() if bounds is not None else result.summary(level))
+    if not behaviours and bounds is None:
+        typer.echo("Name what some people may do instead, such as -b 'always no=no', to ask the reports.")
+    for note in _notes(reports, groups):
+        typer.echo(note)
     say_written(named(plot))
 
 
@@ -140,6 +145,17 @@ def _groups(
         )
     files = [read_sampled([str(path)], column, options) for path in paths]
     return [together(kept, joint=False) for kept in files], sample_of_files(files, options)
+
+
+def _notes(paths: Sequence[Path], groups: "Sequence[Tally | Reports]") -> list[str]:
+    """What an audit of the designs warns of, with the files that it is about."""
+    from maskwell.auditing import audit
+
+    files: dict[str, list[str]] = {}
+    for path, group in zip(paths, groups, strict=True):
+        for warning in audit(group.design).warnings:
+            files.setdefault(warning, []).append(visible(path.name))
+    return [f"Note on {', '.join(names)}: {warning}" for warning, names in files.items()]
 
 
 def _behaviours(

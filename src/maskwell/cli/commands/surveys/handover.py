@@ -98,4 +98,15 @@ def _read(path: Path, column: str | None) -> "tuple[dict[str, Reports], Any]":
     if not holds_kept_columns(path):
         return {column or "report": Reports.read(path, column)}, None
     found = read_kept_columns([path], names_from(column) or None, lambda kept: kept)
-    return found.reports, found.table if found.table.column_names else None
+    return found.reports, _numbers(found.table) if found.table.column_names else None
+
+
+def _numbers(table: Any) -> Any:
+    """The kept columns, with numbers in the place of text with decimal commas."""
+    from maskwell.tables.decimals import has_decimal_commas, numbers_with_commas
+
+    for at, name in enumerate(table.column_names):
+        column = table.column(name).combine_chunks()
+        if has_decimal_commas(column):
+            table = table.set_column(at, name, numbers_with_commas(column, name))
+    return table

@@ -7,6 +7,7 @@ import typer
 
 from maskwell.cli.shared.design_options import load_design
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, say_written
+from maskwell.plain_text import visible
 
 
 def questionnaire(
@@ -48,7 +49,9 @@ def questionnaire(
     nearest: Annotated[
         bool,
         typer.Option(
-            "--nearest", help="Take the nearest design that the device gives exactly and that protects no less."
+            "--nearest",
+            help="Take the nearest design that the device gives exactly and that protects no less; estimates need it, "
+            "so that it is written with --carried-out.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -71,7 +74,12 @@ def questionnaire(
     for named, suffix in ((form, ".xlsx"), (cards, ".html")):
         if named is not None and named.suffix.lower() != suffix:
             raise CommandError(f"{named.name!r} must end in {suffix}.")
-    asked_for = load_design(design)
+    if nearest and carried_out is None:
+        raise CommandError(
+            "--nearest carries out another design than the one that was planned, and estimates need that one: name a "
+            "file for it with --carried-out."
+        )
+    asked_for = planned = load_design(design)
     if nearest:
         asked_for = realisable(asked_for, device)
     question = ask(
@@ -96,6 +104,11 @@ def questionnaire(
     else:
         typer.echo(question.summary())
         say_written([str(path) for path, _ in contents])
+        if carried_out is not None and question.design != planned:
+            typer.echo(
+                "the device carries out another design than the one that was planned: read and estimate the answers "
+                f"with {visible(carried_out.name)}, not with {visible(design)}"
+            )
 
 
 def _by_language(given: list[str]) -> dict[str, str]:
