@@ -347,3 +347,28 @@ def test_all_results_have_the_same_forms_under_the_same_names() -> None:
 
 def test_dir_shows_the_api_and_nothing_else() -> None:
     assert sorted([*mw.__all__, "__version__"]) == dir(mw)
+
+
+def test_privacy_is_rounded_in_one_way_everywhere() -> None:
+    """ln 4 is 1.387 beside an estimate, in a regression, in an audit and in a table of groups: rounded up."""
+    spinner = mw.designs.warner(truth_prob=0.8)
+    reports = spinner.mask(["yes", "no"] * 200, seed=1)
+    age = np.tile([0.0, 0.0, 1.0, 1.0], 100)
+    for text in (
+        mw.estimate(reports).summary(),
+        mw.regress("used ~ age", {"age": age}, masked={"used": reports}).summary(),
+        mw.audit(spinner).summary(),
+        mw.estimate_by(reports, ["a", "b"] * 200).summary(),
+    ):
+        assert "1.387" in text
+        assert "1.38629" not in text
+
+
+def test_a_p_value_far_out_is_said_to_be_small() -> None:
+    """Its digits are those of an approximation; to_dict has them."""
+    design = mw.designs.direct(["yes", "no"])
+    found = mw.homogeneity_test([mw.Tally.from_counts(design, counts) for counts in ([900, 100], [100, 900])])
+    assert "p < 0.0001 (" in str(found)
+    assert 0 <= found.to_dict()["p_value"] == found.p_value < 1e-4
+    near = mw.homogeneity_test([mw.Tally.from_counts(design, counts) for counts in ([700, 300], [650, 350])])
+    assert "p = 0.01701 (" in str(near)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.reports.randomness import EXTERNAL, is_external
+from maskwell.results.numbers import limit
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _simulated(estimate: Estimate) -> list[str]:
 def _privacy(estimate: Estimate) -> str:
     design = estimate.design
     if math.isfinite(design.epsilon):
-        bound = f"epsilon {design.epsilon:.6g}, parity {design.parity:.6g}"
+        bound = f"epsilon {limit(design.epsilon)}, parity {limit(design.parity)}"
         return f"{bound} (no report shifts anyone's odds by more than this factor)"
     if design.diversity() > 1:
         return f"no finite epsilon; every report leaves at least {design.diversity()} categories equally plausible"

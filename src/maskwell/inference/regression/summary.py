@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maskwell.results.numbers import limit
+
 if TYPE_CHECKING:
     from maskwell.inference.regression.regression import Regression
 
@@ -64,7 +66,7 @@ def _masked(fit: Regression) -> list[str]:
     lines = []
     for variable in fit.frame.masked.values():
         for design in variable.designs:
-            bound = f"epsilon {design.epsilon:.6g}" if math.isfinite(design.epsilon) else "no finite epsilon"
+            bound = f"epsilon {limit(design.epsilon)}" if math.isfinite(design.epsilon) else "no finite epsilon"
             drawn = "; drawn from a seed, for simulation only" if variable.simulated else ""
             lines.append(f"privacy   {variable.name}: {design.title}, {bound}{drawn}")
     return lines
