@@ -141,6 +141,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Effects": lambda: regression().marginal_effects(),
     "Change": change,
     "Compliance": lambda: mw.compliance(asked_twice(), {"always no": "no"}),
+    "AmongAll": lambda: mw.compliance(asked_twice(), {"always no": "no"}).among_all(),
     "ComplianceBounds": lambda: mw.compliance_bounds(asked_twice()[0], {"any": "random"}, points=3),
     "CompliancePlan": lambda: mw.planning.compliance_groups(
         [tally.design for tally in asked_twice()],
@@ -203,7 +204,7 @@ WITHOUT_PICTURE = {"CramersV", "Contrast", "EmpiricalAudit", "Explanation", "Att
 WITHOUT_PICTURE |= {"Quotient", "SimulatedPower", "BlockComparison", "RoundsPrivacy", "Question", "HandOver"}
 WITHOUT_PICTURE |= {"SimulatedRegression", "IdentificationPlan", "PramPlan", "AddedVariance", "PramEstimate"}
 WITHOUT_PICTURE |= {"Allowance", "Composition", "Split", "Match", "DummyEstimate", "Identifiability", "Domination"}
-WITHOUT_PICTURE |= {"Equivalence", "Price", "Projection", "Intruders", "Outcome"}
+WITHOUT_PICTURE |= {"Equivalence", "Price", "Projection", "Intruders", "Outcome", "AmongAll"}
 
 NO_RESULTS = {
     # What is given to other functions: files, tables, settings, keys of a survey.
