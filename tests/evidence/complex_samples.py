@@ -17,16 +17,16 @@ from tests.evidence.record import Result, Size, Table
 from tests.evidence.workers import measured
 
 SEED = 8123
-SURVEYS: dict[Size, int] = {"reduced": 40, "full": 20_000}
-FITTED: dict[Size, int] = {"reduced": 10, "full": 2_500}
+SURVEYS: dict[Size, int] = {"reduced": 40, "full": 10_000}
+FITTED: dict[Size, int] = {"reduced": 10, "full": 1_500}
 """Surveys with regressions, and with likelihoods that are maximised again with every replicate weight."""
 BATCH = 500
 """Surveys that are held at once; some have a hundred weights for every person."""
 TOLERANCE = 0.03
 BAND = (0.94, 0.96)
-# What is pooled is held to TOLERANCE and BAND as they stand at full size; a reduced run has as many standard errors of
-# room. Regressions and refits, of which there are fewer, have some at full size too.
-ROOM: dict[Size, float] = {"reduced": 5.0, "full": 0.0}
+# Standard errors by which what is pooled may leave TOLERANCE and BAND: of so many estimators by sample designs, some
+# that are right lie two of them off. Regressions and refits, of which there are fewer, have three.
+ROOM: dict[Size, float] = {"reduced": 5.0, "full": 2.0}
 ROOM_OF_FITS: dict[Size, float] = {"reduced": 5.0, "full": 3.0}
 MOST_REFUSED = 0.02
 FALSE_ALARM = 1e-6

@@ -25,9 +25,9 @@ from tests.evidence.workers import measured
 
 SEED = 8101
 # Coverage pooled over the coefficients of a fit has a standard error of about .15 over the root of the surveys, as
-# these go together. With 6,000 it is .0019: a coverage of .95 then leaves PROMISED by chance once in eight million
-# cases (5e-6 over all 38), and one of .935 is noticed with a chance of .99.
-SURVEYS: dict[Size, int] = {"reduced": 20, "full": 6_000}
+# these go together. With 3,000 it is .0027: a coverage of .95 then leaves PROMISED by chance once in 4,700
+# cases (.8 % over all 38), and one of .935 is noticed with a chance of .97.
+SURVEYS: dict[Size, int] = {"reduced": 20, "full": 3_000}
 ARMS: dict[Size, int] = {"reduced": 20, "full": 1_000}
 N = 2_000
 LEVEL = 0.95

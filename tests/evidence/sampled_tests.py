@@ -15,10 +15,10 @@ from tests.evidence.record import Result, Size, Table
 from tests.evidence.workers import measured
 
 SEED = 9177
-SURVEYS: dict[Size, int] = {"reduced": 30, "full": 8_000}
+SURVEYS: dict[Size, int] = {"reduced": 30, "full": 4_000}
 LEVEL = 0.05
 # Satterthwaite's F and Student's t at 56 degrees of freedom are approximations; masked scores are not normal. A rate
-# over 8,000 surveys has a standard error of .0024, so that BAND itself is the limit; fewer have binomial limits around.
+# over 4,000 surveys has a standard error of .0034, so that BAND itself is the limit; fewer have binomial limits around.
 BAND = (0.035, 0.065)
 FALSE_ALARM = 1e-6
 COMPARISONS = 500
