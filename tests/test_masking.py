@@ -320,5 +320,5 @@ def test_reports_do_not_hold_the_values() -> None:
     """Nothing that reports carry refers to the column that they came from."""
     values = values_for(TEXT, 50)
     reports = TEXT.mask(values)
-    assert set(vars(reports)) == {"design", "packed", "missing", "randomness", "question"}
+    assert set(vars(reports)) == {"design", "packed", "missing", "randomness", "question", "run"}
     assert not np.shares_memory(mw.designs.direct(5).mask(ORDER.astype(np.uint8)).packed, ORDER)

@@ -74,6 +74,11 @@ class Advice(str):
 Naming = Callable[[Setting], "str | None"]
 
 
+def parts_of(text: str) -> tuple[str | Setting | Alternatives, ...]:
+    """The parts of an advice, or a plain text as its only part: to say them inside another sentence."""
+    return text.parts if isinstance(text, Advice) else (text,)
+
+
 def _told(parts: Iterable[str | Setting | Alternatives], name: Naming) -> str:
     texts = []
     for part in parts:

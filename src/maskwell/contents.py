@@ -18,6 +18,7 @@ from maskwell.errors import (
     DesignError,
     EstimationError,
     MaskwellError,
+    RecurrenceWarning,
     ReportError,
     SimulationWarning,
 )
@@ -109,5 +110,6 @@ __all__ = [
     "DesignError",
     "EstimationError",
     "ReportError",
+    "RecurrenceWarning",
     "SimulationWarning",
 ]

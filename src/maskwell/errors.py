@@ -46,5 +46,9 @@ class SimulationWarning(UserWarning):
     """Reports that were drawn from a seed, and so protect nobody, are counted together with others."""
 
 
+class RecurrenceWarning(UserWarning):
+    """Reports that a person sends again as they are, of several runs, are counted together as if people differed."""
+
+
 class SpeedWarning(UserWarning):
     """Work that a package of an extra would do many times faster."""

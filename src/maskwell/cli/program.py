@@ -39,7 +39,7 @@ from maskwell.cli.exit_codes import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GON
 from maskwell.cli.interrupts import handle
 from maskwell.cli.shared.option_names import naming_options
 from maskwell.cli.shared.streams import flush_error, open_standard_streams
-from maskwell.errors import MaskwellError, SimulationWarning
+from maskwell.errors import MaskwellError, RecurrenceWarning, SimulationWarning
 
 # What only writing fails with. Whoever writes to a file names it, so without a name this is about standard output.
 _WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -108,6 +108,7 @@ def _command(args: Sequence[str] | None) -> int:
     """The exit code of a command, whose errors become one line."""
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", RecurrenceWarning)
             # What it warns of is in the output of every command that can meet it.
             warnings.simplefilter("ignore", SimulationWarning)
             warnings.showwarning = _warned

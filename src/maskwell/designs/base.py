@@ -69,6 +69,7 @@ class Design(Result, ABC):
 
     kind: ClassVar[str]
     keeps_patterns: ClassVar[bool] = False
+    has_permanent_layer: ClassVar[bool] = False
     scores_need_table: ClassVar[bool] = True
     kinds: ClassVar[dict[str, type[Design]]] = KINDS
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from maskwell.engines.contract import Counting, Masking, Tallies
-from maskwell.errors import DataError
+from maskwell.engines.contract import Counting, Masking, Tallies, said_repeats
+from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.seen import SeenIds
 
 ROWS = 1 << 18
@@ -51,14 +51,28 @@ def batches(source: Any) -> Iterator[Any]:
     return iter(source.to_batches(max_chunksize=ROWS))
 
 
-def mask_batches(source: Iterable[Any], masking: Masking, seen: SeenIds | None = None) -> Iterator[Any]:
-    """Mask batches in turn, and refuse ids that came before; ``seen`` are those from elsewhere."""
-    known = seen or SeenIds()
-    for batch in source:
+def mask_batches(
+    source: Iterable[Any], masking: Masking, seen: SeenIds | None = None, *, in_file: bool = False
+) -> Iterator[Any]:
+    """Mask batches in turn, and refuse ids that came before; ``seen`` are those from elsewhere.
+
+    Errors about batches that are ``in_file`` name data rows of the file.
+    """
+    known, coming, rows = seen or SeenIds(), iter(source), 0
+    for batch in coming:
         ids = masking.ids(batch, known.count)
         if ids is not None:
             known.add(ids)
-        yield masking(batch, ids)
+        try:
+            masked = masking(batch, ids, rows if in_file else None)
+        except RepeatedIdsError:
+            # How many there are is told of the whole, not of the batch in which the first was found.
+            for rest in coming:
+                known.add(masking.ids(rest, known.count))
+            refuse_repeated(known, masking)
+            raise
+        rows += len(batch)
+        yield masked
     if seen is None:
         refuse_repeated(known, masking)
 
@@ -67,11 +81,7 @@ def refuse_repeated(seen: SeenIds, masking: Masking) -> None:
     """After the last batch: every id must have come once."""
     repeated = seen.repeats()
     if repeated:
-        raise DataError(
-            f"ids must be unique, but {repeated:,} of {seen.count:,} in column {masking.id!r} repeat another: two "
-            "people with one id and one answer would share their report.",
-            parameter="id",
-        )
+        raise RepeatedIdsError(said_repeats(repeated, seen.count, str(masking.id)), parameter="id")
 
 
 def refuse_marked(seen: SeenIds, masking: Masking) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
+from maskwell.advice import Advice, parts_of
 from maskwell.designs import Design
 from maskwell.designs.base import require_design
 from maskwell.engines.secret import Secret
@@ -20,7 +22,9 @@ from maskwell.reports.containers import own_metadata
 from maskwell.reports.table_files import TABLE_FORMAT, masked_columns, table_metadata
 from maskwell.reports.tally import Tally
 from maskwell.sampling.entropy import Source
+from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.column import read_id_column
+from maskwell.sampling.ids.seen import repeats_among
 from maskwell.tables.frames import names_of
 from maskwell.tables.labels import Label
 from maskwell.tables.matching import Matcher, Missing, UnknownLabelError, check_missing, match_column
@@ -196,36 +200,48 @@ class Masking:
             **({"other": self.other} if self.other else {}),
         }
 
+    def check_value(self, path: Path) -> str | None:
+        """What tells whether a file is the same one, under the key; None without a key."""
+        return None if self._secret is None else self._secret.check_content(path)
+
     def ids(self, batch: Any, first_row: int = 0) -> Any:
         """The ids of a batch as the key takes them; None without a key."""
         if self.id is None:
             return None
         return read_id_column(batch.column(self.id), self.id, self.integer_ids, first_row)
 
-    def __call__(self, batch: Any, ids: Any = None) -> Any:
-        """The masked batch; ``ids`` may be those of the batch, where they were read before."""
+    def __call__(self, batch: Any, ids: Any = None, before: int | None = None) -> Any:
+        """The masked batch; ``ids`` may be those of the batch, where they were read before.
+
+        ``before`` is how many rows of a file came before it, for errors to name its rows.
+        """
         try:
-            return self._masked(batch, ids)
+            return self._masked(batch, ids, before)
         except MaskwellError as error:
             if self._hears is not None:
                 self._hears(error)
             raise
 
-    def _masked(self, batch: Any, ids: Any) -> Any:
+    def _masked(self, batch: Any, ids: Any, before: int | None) -> Any:
         import pyarrow as pa
 
         schema = self.schema(batch.schema)
         ids = self.ids(batch) if ids is None else ids
         kept = [batch.column(name) for name in self.keep]
-        return pa.record_batch([*kept, *(self._column(name, batch.column(name), ids) for name in self.designs)], schema)
+        masked = [self._column(name, batch.column(name), ids, before) for name in self.designs]
+        return pa.record_batch([*kept, *masked], schema)
 
-    def _column(self, name: str, column: Any, ids: Any) -> Any:
+    def _column(self, name: str, column: Any, ids: Any, before: int | None) -> Any:
         import pyarrow as pa
 
         plain = pa.types.is_integer(column.type) and not column.null_count
         try:
             values = match_column(
-                column.to_numpy() if plain else column, self._matchers[name], self.missing, self._others.get(name)
+                column.to_numpy() if plain else column,
+                self._matchers[name],
+                self.missing,
+                self._others.get(name),
+                before,
             )
             (reports,) = self.designs[name].mask_batches(
                 [values],
@@ -240,8 +256,11 @@ class Masking:
                 f"--other {name}=….",
                 error.parameter,
             ) from None
+        except RepeatedIdsError:
+            repeated, count = repeats_among(ids)
+            raise RepeatedIdsError(said_repeats(repeated, count, str(self.id)), "id") from None
         except DataError as error:
-            raise DataError(f"column {name!r}: {error.message}", error.parameter) from None
+            raise DataError(Advice(f"column {name!r}: ", *parts_of(error.message)), error.parameter) from None
         return to_array(reports)
 
     def map(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -319,7 +338,7 @@ class Counting:
         """For each column no reports, but how they were drawn, as far as the batch says so."""
         if metadata.get("maskwell") != TABLE_FORMAT:
             return {name: self.nothing(name) for name in self.designs}
-        said = _said_of(metadata["maskwell.columns"])
+        said = _said_of(tuple(sorted(metadata.items())))
         for name in self.designs:
             if name in said:
                 self.require_same(name, said[name].design)
@@ -355,13 +374,22 @@ def _recounting(designs: tuple[tuple[str, str], ...], patterns: bool | None) -> 
 
 
 @lru_cache(maxsize=16)
-def _said_of(columns: str) -> dict[str, Batch]:
-    return masked_columns({"maskwell.columns": columns}, "the batch", Batch)
+def _said_of(metadata: tuple[tuple[str, str], ...]) -> dict[str, Batch]:
+    return masked_columns(dict(metadata), "the batch", Batch)
+
+
+def said_repeats(repeated: int, count: int, name: str) -> str:
+    """What is wrong with ids that repeat."""
+    return (
+        f"ids must be unique, but {repeated:,} of {count:,} in column {name!r} repeat another: two people with one id "
+        "and one answer would share their report, and one device with many reports would tell more than one. Keep one "
+        "row for each id first."
+    )
 
 
 def merged(parts: Sequence[Tallies]) -> Tallies:
-    """The tallies of several parts, column by column."""
-    return {name: Tally.merge([part[name] for part in parts]) for name in parts[0]}
+    """The tallies of several parts of one source, column by column."""
+    return {name: Tally.added([part[name] for part in parts]) for name in parts[0]}
 
 
 def require_columns(names: Sequence[str], available: Sequence[str]) -> None:

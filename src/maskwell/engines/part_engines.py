@@ -9,14 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from maskwell.advice import Advice, parts_of
 from maskwell.engines import arrow, duckdb, polars
 from maskwell.engines.contract import Masking
 from maskwell.errors import DataError, MaskwellError
 from maskwell.extras import require
-from maskwell.reports.table_files import write_table
+from maskwell.reports.table_files import of_run, write_table
+from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.files import open_columns
-from maskwell.tables.matching import UnknownLabelError
 
 PART_ENGINES = ("arrow", "polars", "duckdb")
 _ERRORS_OF = ("polars", "duckdb", "_duckdb")
@@ -32,6 +33,7 @@ class Task:
     engine: str
     text: dict[str, str | None]
     may_be_empty: bool = False
+    run: str = ""
 
 
 def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], None] = lambda share: None) -> int:
@@ -46,7 +48,7 @@ def run_task(task: Task, seen: SeenIds | None = None, show: Callable[[float], No
     first = next(batches, None)
     if first is None:
         first = _no_rows(task)
-    schema = first.schema.with_metadata(masking.metadata)
+    schema = first.schema.with_metadata(of_run(masking.metadata, task.run))
     single = [masking.id] if masking.id in masking.keep else []
     return write_table(task.target, schema, chain([first], batches), single)
 
@@ -63,11 +65,15 @@ def _no_rows(task: Task) -> Any:
 
 
 def _named(batches: Iterator[Any], name: str) -> Iterator[Any]:
-    """The same batches; an error about values says in which file."""
+    """The same batches; an error about a column says in which file."""
     try:
         yield from batches
-    except UnknownLabelError as error:
-        raise UnknownLabelError(f"{name!r}, {error.message}", error.parameter) from None
+    except RepeatedIdsError:
+        raise
+    except DataError as error:
+        if error.message.startswith(repr(name)):
+            raise
+        raise type(error)(Advice(f"{name!r}, ", *parts_of(error.message)), error.parameter) from None
 
 
 def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
@@ -87,7 +93,7 @@ def _by_arrow(task: Task, seen: SeenIds | None, show: Callable[[float], None]) -
                 yield batch
                 show(table.done() / table.total if table.total else 0)
 
-        yield from arrow.mask_batches(read(), task.masking, seen)
+        yield from arrow.mask_batches(read(), task.masking, seen, in_file=True)
     if seen is not None:
         arrow.refuse_marked(seen, task.masking)
 

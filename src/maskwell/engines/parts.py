@@ -2,34 +2,35 @@
 
 A part appears whole or not at all. A record of the run stands beside the parts: a second run with the same request
 skips the parts that are there and makes the others, and one with another request is refused. With a key what is made
-again is the same; without one it is drawn again, and what a killed run has left unfinished is removed first.
+again is the same; without one it is drawn again, and what a killed run has left unfinished is removed first. A folder
+is counted only when a run has come to its end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from maskwell.engines import arrow, paths
 from maskwell.engines.contract import Masking
 from maskwell.engines.part_engines import PART_ENGINES, Task, run_task
+from maskwell.engines.record import UNFINISHED, WHOLE, Record, agreed
 from maskwell.engines.spark import run_tasks
 from maskwell.errors import DataError
 from maskwell.results.result import Result
+from maskwell.sampling.entropy import fresh_key
+from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.column import read_id_column
 from maskwell.sampling.ids.seen import SeenIds
-from maskwell.whole_files import complete_file
 
-RECORD = "_maskwell.json"
 ENGINES = (*PART_ENGINES, "spark")
 _LEFT_OVER = ".maskwell-*"
 
@@ -66,8 +67,9 @@ def mask_files(
 ) -> Outcome:
     """Mask every file of a source into a file of the folder; ``show`` is told which share is done.
 
-    ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused before the
-    part that repeats one is written; on other engines than "arrow" before any part is. A file without rows becomes a
+    ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused, and no part
+    that has them stays: whole numbers before the part that repeats one is written, text at the end, when every part
+    that was not checked before is removed; on other engines than "arrow" before any part is written. A file without rows becomes a
     part without rows, as partitions of an engine may be empty.
     """
     if engine not in ENGINES:
@@ -83,9 +85,22 @@ def mask_files(
     target.mkdir(exist_ok=True)
     begun = time.monotonic()
     with _alone_in(target):
-        _agree_on_request(target, masking, tasks)
+        record = agreed(target, masking, tasks)
+        tasks = [replace(task, run=record.run) for task in tasks]
         waiting = [task for task in tasks if not task.target.exists()]
-        rows = _run(tasks, waiting, _Progress(tasks, show), masking, engine)
+        unchecked = waiting if record.state == WHOLE else tasks
+        record.write(UNFINISHED)
+        try:
+            rows = _run(tasks, waiting, _Progress(tasks, show, record), masking, engine)
+        except RepeatedIdsError:
+            # Text ids are compared when all parts are there; which of them repeat others is not known then.
+            if all(task.target.exists() for task in tasks):
+                for task in unchecked:
+                    task.target.unlink()
+            raise
+        finally:
+            record.write(UNFINISHED)
+        record.write(WHOLE)
     return Outcome(rows, len(waiting), len(tasks) - len(waiting), time.monotonic() - begun)
 
 
@@ -105,7 +120,7 @@ def mask_file(
         raise DataError(f"{what} cannot be masked into one file; name a folder.", parameter="output")
     if engine != "arrow":
         masking.require_keyed(f"the engine {engine}")
-    task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}))
+    task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}), fresh_key()[:8].hex())
     begun = time.monotonic()
     if engine != "arrow":
         _refuse_repeated_before([task], masking)
@@ -163,6 +178,7 @@ class _Progress:
 
     tasks: Sequence[Task]
     show: Callable[[float], None]
+    record: Record
     _sizes: dict[Path, int] = field(init=False)
     _done: float = 0
 
@@ -180,6 +196,7 @@ class _Progress:
 
     def after(self, task: Task, rows: int) -> int:
         """A part is there."""
+        self.record.enter(task)
         self._done += self._sizes[task.source]
         self.show(self._done / self._total)
         return rows
@@ -205,45 +222,3 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _agree_on_request(folder: Path, masking: Masking, tasks: Sequence[Task]) -> None:
-    """Record what is asked for; an error if the folder holds the parts of another request."""
-    record = folder / RECORD
-    own: dict[str, Any] = {"maskwell": "run", "version": 1, "request": masking.request(), "sources": _sources(tasks)}
-    before = _read_record(record) if record.exists() else {}
-    made = [name for name in before.get("sources", {}) if (folder / name).exists()]
-    # A run that failed before its first part has left nothing but its record, which binds nobody.
-    if made:
-        if before.get("request") != own["request"]:
-            raise DataError(
-                f"{folder.name!r} holds the parts of another request (designs, columns, key or survey differ); choose "
-                "another folder, or remove it."
-            )
-        for name, said in before["sources"].items():
-            if own["sources"].get(name) != said:
-                how = "has changed" if name in own["sources"] else "is not among the files any more"
-                raise DataError(f"the source of {name!r} in {folder.name!r} {how}; choose another folder.")
-    elif any(task.target.exists() for task in tasks):
-        raise DataError(f"{folder.name!r} holds files of these names that no run has recorded; choose another folder.")
-    with complete_file(record) as file:
-        file.write(json.dumps(own, indent=1, ensure_ascii=False).encode())
-
-
-def _read_record(record: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(record.read_text("utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found.get("maskwell") != "run":
-        raise DataError(f"{record.name!r} in {record.parent.name!r} is no record of a run; choose another folder.")
-    return found
-
-
-def _sources(tasks: Sequence[Task]) -> dict[str, Any]:
-    """By part: the file that it comes from, as it is now."""
-    states = {task.target.name: (task.source.name, task.source.stat()) for task in tasks}
-    return {
-        part: {"file": name, "bytes": state.st_size, "modified": state.st_mtime_ns}
-        for part, (name, state) in states.items()
-    }

@@ -15,6 +15,7 @@ from typing import Any
 from maskwell.designs import Design
 from maskwell.engines import arrow
 from maskwell.engines.contract import Counting, Masking, Tallies
+from maskwell.engines.record import require_whole
 from maskwell.errors import DataError
 from maskwell.microdata.files import suffix_of
 from maskwell.reports.batch import Batch
@@ -57,6 +58,17 @@ def _is_data(path: Path) -> bool:
     return not hidden and any(path.name.lower().endswith(suffix) for suffix in _FOLDER_SUFFIXES)
 
 
+def refuse_unfinished(source: Any) -> None:
+    """An error if a source names a folder, or files of one by a pattern, that a run has left before its end."""
+    items = source if isinstance(source, (list, tuple)) else [source]
+    for item in items:
+        if Path(item).is_dir():
+            require_whole(Path(item))
+        elif glob.has_magic(str(item)) and not Path(item).exists():
+            for folder in sorted({path.parent for path in expand(item)}):
+                require_whole(folder, every_part=False)
+
+
 def mask(source: Any, masking: Masking) -> Any:
     """A reader of masked record batches."""
     import pyarrow as pa
@@ -94,6 +106,7 @@ def same_types(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
 
 def tally(source: Any, counting: Counting) -> Tallies:
     """The tallies of files of reports: sealed ones are checked whole, others report by report."""
+    refuse_unfinished(source)
     return counting.total(tally_file(path, counting) for path in expand(source))
 
 

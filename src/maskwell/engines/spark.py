@@ -112,7 +112,7 @@ def _by_column(pairs: Iterable[tuple[str, str]]) -> Tallies:
     total: Tallies = {}
     for name, text in pairs:
         part = Tally.from_json(text)
-        total[name] = Tally.merge([total[name], part]) if name in total else part
+        total[name] = Tally.added([total[name], part]) if name in total else part
     return total
 
 

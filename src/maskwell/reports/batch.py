@@ -22,7 +22,8 @@ class Batch:
     ``missing`` marks rows without a report. ``randomness`` says how they were drawn: "secure", "keyed", "external"
     (elsewhere, by a die or another program) or, for simulations only, "seeded"; of reports from several sources it
     names all, such as "secure and seeded".
-    ``question`` is what was asked, where ``mask`` was told.
+    ``question`` is what was asked, where ``mask`` was told; ``run`` names the run that masked whole files, in which
+    nobody comes twice.
     """
 
     design: Design
@@ -30,6 +31,7 @@ class Batch:
     missing: NDArray[np.bool_] | None = None
     randomness: str = "secure"
     question: str | None = None
+    run: str | None = None
 
     def __len__(self) -> int:
         return len(self.packed)

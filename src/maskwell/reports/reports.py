@@ -140,6 +140,7 @@ in row 1; its reports are 'yes', 'no'.
             missing,
             joined_randomness((batch.randomness, len(batch)) for batch in batches),
             asked.pop() if len(asked) == 1 else None,
+            first.run if all(batch.run == first.run for batch in batches) else None,
         )
 
     def to_arrow(self) -> Any:

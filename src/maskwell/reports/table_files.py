@@ -41,6 +41,7 @@ B = TypeVar("B", bound=Batch)
 TABLE_FORMAT = "3"
 TABLE_SUFFIXES = (PARQUET, ARROW)
 _COLUMNS = "maskwell.columns"
+_RUN = "maskwell.run"
 
 
 def table_metadata(columns: Mapping[str, Batch]) -> dict[str, str]:
@@ -50,6 +51,11 @@ def table_metadata(columns: Mapping[str, Batch]) -> dict[str, str]:
         for name, none in columns.items()
     }
     return {"maskwell": TABLE_FORMAT, _COLUMNS: json.dumps(said, ensure_ascii=False)}
+
+
+def of_run(metadata: Mapping[str, str], run: str) -> dict[str, str]:
+    """The same metadata for a part of a run, which names the run."""
+    return {**metadata, _RUN: run}
 
 
 def masked_columns(metadata: Mapping[str, str], name: str, kind: type[B]) -> dict[str, B]:
@@ -63,7 +69,7 @@ def masked_columns(metadata: Mapping[str, str], name: str, kind: type[B]) -> dic
         if question is not None and not isinstance(question, str):
             raise ReportError(f"{name!r} does not say in words which question column {column!r} asked.")
         drawn = checked_randomness(entry["randomness"], name)
-        found[column] = kind(design, design.sampler.empty(0), None, drawn, question)
+        found[column] = kind(design, design.sampler.empty(0), None, drawn, question, metadata.get(_RUN))
     if not found:
         raise ReportError(f"{name!r} does not say which of its columns were masked.")
     return found

@@ -20,6 +20,7 @@ from maskwell.plain_json import jsonable
 from maskwell.reports.batch import Batch
 from maskwell.reports.files import read_reports
 from maskwell.reports.randomness import is_simulated, joined_randomness
+from maskwell.reports.recurrence import may_recur, warn_of_recurrence
 from maskwell.reports.tally_storage import SUFFIX, read_tally, tally_text
 from maskwell.results.result import Result
 from maskwell.sampling.samplers import Packed
@@ -45,7 +46,8 @@ class Tally(Result):
 
     For set-valued designs ``counts[size, category]`` with a last column for reports of that size; for matrices one
     count per row. A weighted tally holds sums of weights there and sums of squared weights in ``squares``. Integer
-    tallies merge exactly, in any order. ``randomness`` says how the reports were drawn, as they do.
+    tallies merge exactly, in any order. ``randomness`` says how the reports were drawn, as they do, and ``runs`` which
+    runs masked them, as far as that is known.
     """
 
     design: Design
@@ -58,6 +60,7 @@ class Tally(Result):
     question: str | None = None
     from_sample: bool = False
     """Whether its weights are those of a sample, whose strata and clusters a tally does not know."""
+    runs: frozenset[str] = frozenset()
 
     @staticmethod
     def of(reports: Batch, weights: Vector | None = None, patterns: bool | None = None) -> Tally:
@@ -82,6 +85,7 @@ class Tally(Result):
             _distinct(packed, weights) if keep and packed.ndim > 1 else None,
             reports.randomness,
             reports.question,
+            runs=frozenset() if reports.run is None else frozenset({reports.run}),
         )
 
     @staticmethod
@@ -174,15 +178,29 @@ class Tally(Result):
         """The tally of batches of reports, one in memory at a time."""
         tallies = (Tally.of(batch, None, patterns) for batch in batches)
         start = next(tallies, None) or Tally.of(Batch(design, design.sampler.empty(0)), None, patterns)
-        return reduce(lambda total, tally: Tally.merge([total, tally]), tallies, start)
+        return reduce(lambda total, tally: Tally.added([total, tally]), tallies, start)
 
     @staticmethod
-    def merge(tallies: Iterable[Tally]) -> Tally:
+    def merge(tallies: Iterable[Tally], *, different_people: bool = False) -> Tally:
         """The tally of all reports together.
 
         Reports of different designs or questions do not belong together. A ``SimulationWarning`` says when some were
         drawn from a seed and others were not.
+
+        An estimate takes every report for that of another person. Where people or devices send one each day, masked
+        with a key or by a design of two layers, the days of one person share their noise, and intervals from merged
+        days are far too narrow: estimate each day and take ``rounds.mean``. A ``RecurrenceWarning`` says so when such
+        tallies are of several runs, unless ``different_people`` says that nobody is in two of them.
         """
+        parts = list(tallies)
+        together = Tally.added(parts, different_people=True)
+        if not different_people:
+            warn_of_recurrence([part._recurring() for part in parts], each_alone=True)
+        return together
+
+    @staticmethod
+    def added(tallies: Iterable[Tally], *, different_people: bool = False) -> Tally:
+        """The tally of the parts of one source; a ``RecurrenceWarning`` only if they say that their runs differ."""
         parts = list(tallies)
         if not parts:
             raise ReportError("there are no tallies to merge.")
@@ -203,6 +221,8 @@ class Tally(Result):
         weighted = [part.squares is not None for part in parts if part.n]
         if any(weighted) and not all(weighted):
             raise ReportError("weighted and unweighted tallies cannot be merged; tally all reports with weights.")
+        if not different_people:
+            warn_of_recurrence([part._recurring() for part in parts])
         squares = [part.squares for part in parts if part.squares is not None]
         kept = [part.kept_patterns for part in parts]
         return replace(
@@ -215,6 +235,7 @@ class Tally(Result):
             randomness=joined_randomness((part.randomness, part.n + part.missing) for part in parts),
             from_sample=any(part.from_sample for part in parts),
             question=asked[0] if asked else None,
+            runs=frozenset().union(*(part.runs for part in parts)),
         )
 
     def refuse_sample(self, remedy: str) -> None:
@@ -224,6 +245,12 @@ class Tally(Result):
                 "this tally belongs to an estimate from a sample, and by itself knows neither its strata nor its "
                 f"clusters: {remedy}."
             )
+
+    def _recurring(self) -> frozenset[str] | None:
+        """The runs of reports that a person may send again; None where there are no such reports."""
+        if not self.n or not may_recur(self.randomness, layered=self.design.has_permanent_layer):
+            return None
+        return self.runs
 
     @property
     def simulated(self) -> bool:
@@ -268,7 +295,8 @@ class Tally(Result):
         counts = _exact_count(part, packed, kept.counts)
         squares = None if kept.squares is None else part.codec.count(packed, kept.squares)
         patterns = _merged([Patterns(packed, kept.counts, kept.squares)]) if packed.ndim > 1 else None
-        return Tally(part, counts, self.n, self.missing, squares, patterns, self.randomness, None, self.from_sample)
+        about: dict[str, Any] = {"from_sample": self.from_sample, "runs": self.runs}
+        return Tally(part, counts, self.n, self.missing, squares, patterns, self.randomness, **about)
 
     @property
     def patterns(self) -> Patterns | None:

@@ -25,6 +25,7 @@ FORMAT = 1
 SUFFIX = ".json"
 _COUNTED = ("n", "missing", "counts", "squares", "patterns")
 _MEMBERS = frozenset(("maskwell", "version", "design", "randomness", "question", "digest", *_COUNTED))
+_RUNS = "runs"  # there only where the runs are known
 
 
 def tally_text(tally: Tally) -> str:
@@ -46,6 +47,7 @@ def tally_text(tally: Tally) -> str:
         "counts": _sparse(tally.counts),
         "squares": None if tally.squares is None else _sparse(tally.squares),
         "patterns": patterns,
+        **({_RUNS: sorted(tally.runs)} if tally.runs else {}),
     }
     return json.dumps(document | {"digest": _digest(document)}, ensure_ascii=False)
 
@@ -55,7 +57,7 @@ def read_tally(text: str | bytes, what: str) -> dict[str, Any]:
     found = read_json(text, what, ReportError, MOST_PLAN_CHARACTERS)
     if not isinstance(found, dict) or found.get("maskwell") != "tally":
         raise ReportError(f"{what} is no tally; write one with Tally.write.")
-    if found.get("version") != FORMAT or set(found) != _MEMBERS:
+    if found.get("version") != FORMAT or set(found) - {_RUNS} != _MEMBERS:
         raise ReportError(f"{what} is in another format than this version reads ({FORMAT}); count the reports again.")
     if found["digest"] != _digest({key: value for key, value in found.items() if key != "digest"}):
         raise ReportError(f"{what} was changed or damaged: it does not match its checksum.")
@@ -72,6 +74,9 @@ def _members(design: Any, found: dict[str, Any], what: str) -> dict[str, Any]:
         raise ValueError
     if found["question"] is not None and not isinstance(found["question"], str):
         raise ValueError
+    runs = found.get(_RUNS, [])
+    if not isinstance(runs, list) or not all(isinstance(run, str) for run in runs):
+        raise ValueError
     return {
         "design": design,
         "counts": _dense(found["counts"], shape),
@@ -81,6 +86,7 @@ def _members(design: Any, found: dict[str, Any], what: str) -> dict[str, Any]:
         "patterns": None if found["patterns"] is None else _patterns(design, found["patterns"]),
         "randomness": checked_randomness(found["randomness"], what),
         "question": found["question"],
+        "runs": frozenset(runs),
     }
 
 

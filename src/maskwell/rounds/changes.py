@@ -17,26 +17,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maskwell.designs.base import Design, Matrix, Vector
 from maskwell.designs.layered.base import require_layers
 from maskwell.errors import EstimationError
-from maskwell.frames import Backend, data_frame
-from maskwell.inference.intervals.closed_form import level_of_each, normal_quantile
 from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
-from maskwell.plain_text import visible_lines
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.results.result import Result
+from maskwell.rounds.figures import RoundsEstimate
 from maskwell.sampling.samplers import Packed
-from maskwell.tables.labels import text_of
 
 _SUM_TOLERANCE = 1e-9
-_ROWS = 20
 # Beyond so many categories a covariance of all of them is not formed, only the variances.
 _MOST_IN_COVARIANCE = 4096
 _SCORES_AT_ONCE = 1 << 23
@@ -45,69 +40,18 @@ _MOST_SCORES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
-class Change(Result):
-    """Estimated differences, second round less first; ``basis`` says what their variances rest on.
+class Change(RoundsEstimate):
+    """Estimated differences, second round less first: ``figures``, also called ``differences``."""
 
-    ``covariance`` is None where only variances are known.
-    """
-
-    categories: tuple[Any, ...]
-    differences: Vector
-    variances: Vector
-    covariance: Matrix | None
-    basis: str
-    n: int
+    word: ClassVar[str] = "change"
 
     @property
-    def standard_errors(self) -> Vector:
-        """Square roots of the variances."""
-        return np.sqrt(np.maximum(self.variances, 0.0))
-
-    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Matrix:
-        """Wald limits by category; simultaneous ones hold for all together (Bonferroni)."""
-        each = level_of_each(level, len(self.categories) if simultaneous else 1)
-        margin = normal_quantile(each) * self.standard_errors
-        return np.stack([self.differences - margin, self.differences + margin], axis=1)
-
-    def summary(self, level: float = 0.95) -> str:
-        """The changes in plain text; of many the largest ones, with limits that hold for all categories together.
-
-        Limits for one category would not hold for those that were picked because they are the largest.
-        """
-        k, errors = len(self.categories), self.standard_errors
-        limits, picked = self.interval(level, simultaneous=k > _ROWS), k > _ROWS
-        listed = range(k) if k <= _ROWS else np.argsort(-np.abs(self.differences), kind="stable")[:_ROWS]
-        labels = [text_of(self.categories[j]) for j in listed]
-        width = max(8, *map(len, labels))
-        lines = [f"change between two rounds of {self.n:,} reports, {self.basis}", ""]
-        what = "limits, all together" if picked else "interval"
-        lines.append(f"{'category':{width}}    change  std.error  {100 * level:g} % {what}")
-        for label, j in zip(labels, listed, strict=True):
-            low, high = limits[j]
-            lines.append(f"{label:{width}}  {self.differences[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
-        if picked:
-            lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all")
-        return visible_lines(lines)
+    def differences(self) -> Vector:
+        """The changes by category."""
+        return self.figures
 
     def _title(self) -> str:
         return f"change between two rounds of {self.n:,} reports, {self.basis}"
-
-    def _figures(self) -> dict[str, Any]:
-        return {}
-
-    def _columns(self) -> dict[str, Any]:
-        lower, upper = self.interval().T
-        figures = {"change": self.differences, "standard error": self.standard_errors, "95 % from": lower, "to": upper}
-        return {"category": [text_of(c) for c in self.categories], **figures}
-
-    def _order(self) -> list[int]:
-        return list(np.argsort(-np.abs(self.differences), kind="stable").tolist())
-
-    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
-        """A data frame: category, change, standard error, and limits of an interval."""
-        lower, upper = self.interval(level).T
-        figures = {"change": self.differences, "standard_error": self.standard_errors, "lower": lower, "upper": upper}
-        return data_frame({"category": [str(c) for c in self.categories], **figures}, backend)
 
 
 def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None, same_people: bool = True) -> Change:
@@ -135,7 +79,7 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
         raise EstimationError("changes are estimated from unweighted reports; give the reports of the same people.")
     differences, variances = after.proportions - before.proportions, before.variances + after.variances
     n = min(before.n, after.n)
-    about: dict[str, Any] = {"categories": design.categories, "differences": differences, "n": n}
+    about: dict[str, Any] = {"categories": design.categories, "figures": differences, "n": n}
     if not same_people:
         covariance = before.covariance + after.covariance if design.k <= _MOST_IN_COVARIANCE else None
         return Change(**about, variances=variances, covariance=covariance, basis="of different people")

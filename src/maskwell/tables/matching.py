@@ -25,6 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.tables.columns import as_arrow, is_column, is_text, only_column
 from maskwell.tables.labels import KINDS, Label, shown
@@ -53,15 +54,18 @@ def read_column(values: Any, labels: tuple[Label, ...], missing: Missing = "refu
     return values if isinstance(values, Column) else match_column(values, Matcher(labels), missing)
 
 
-def match_column(values: Any, matcher: Matcher, missing: Missing, other: int | None = None) -> Column:
+def match_column(
+    values: Any, matcher: Matcher, missing: Missing, other: int | None = None, before: int | None = None
+) -> Column:
     """The same with a matcher that was made before, for many columns of the same labels.
 
-    ``other`` is the position of the label that any unknown one counts as.
+    ``other`` is the position of the label that any unknown one counts as. ``before`` says how many rows of a file came
+    before these: errors then name data rows, counted from 1.
     """
     array = _whole_numbers(values)
     if array is not None and matcher.counted and other is None:
-        return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, matcher.labels))
-    return _matched(one_column(values if array is None else array), matcher, missing, other)
+        return Column(len(array), lambda start, stop: _counted_codes(array, start, stop, matcher.labels, before))
+    return _matched(one_column(values if array is None else array), matcher, missing, other, before)
 
 
 def check_missing(missing: Any) -> None:
@@ -84,12 +88,12 @@ def _whole_numbers(values: Any) -> NDArray[Any] | None:
     return values.astype(values.dtype.newbyteorder("="), copy=False) if values.dtype.kind in "iu" else None
 
 
-def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Label, ...]) -> Codes:
+def _counted_codes(array: NDArray[Any], start: int, stop: int, labels: tuple[Label, ...], before: int | None) -> Codes:
     part = array[start:stop]
     # Seen as unsigned, a negative number is large: one comparison finds everything outside 0 .. k-1.
     if len(part) and part.view(part.dtype.str.replace("i", "u")).max() >= len(labels):
         unknown = (array < 0) | (array >= len(labels))
-        raise _unknown(int(np.argmax(unknown)), int(unknown.sum()), len(array), labels)
+        raise _unknown(_where(int(np.argmax(unknown)), int(unknown.sum()), len(array), before), labels)
     return part.astype(np.uint32)
 
 
@@ -97,9 +101,16 @@ class UnknownLabelError(DataError):
     """Values that no category of the design stands for."""
 
 
-def _unknown(row: int, count: int, n: int, labels: tuple[Label, ...]) -> UnknownLabelError:
+def _where(row: int, count: int, n: int, before: int | None) -> str:
+    """Which rows an error is about: of a column in memory counted from 0, of a file data rows from 1."""
+    if before is None:
+        return f"in {count} of {n} rows, first in row {row}"
+    return f"first in data row {before + row + 1:,} ({count:,} of the first {before + n:,} rows)"
+
+
+def _unknown(where: str, labels: tuple[Label, ...]) -> UnknownLabelError:
     return UnknownLabelError(
-        f"values hold a label that the design does not know in {count} of {n} rows, first in row {row}; "
+        f"values hold a label that the design does not know {where}; "
         f"allowed labels: {shown(labels)}. Recode the column or declare the category."
     )
 
@@ -121,19 +132,23 @@ def one_column(values: Any) -> Any:
     return converted
 
 
-def _matched(array: Any, matcher: Matcher, missing: Missing, other: int | None) -> Column:
+def _matched(array: Any, matcher: Matcher, missing: Missing, other: int | None, before: int | None) -> Column:
     import pyarrow.compute as pc
 
     n, found = len(array), matcher.match(array, "values are")
     if found.unknown is not None and other is not None:
         found = replace(found, positions=pc.if_else(found.unknown, other, found.positions), unknown=None)
     if found.unknown is not None:
-        raise _unknown(pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py(), n, matcher.labels)
+        row, count = pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py()
+        raise _unknown(_where(row, count, n, before), matcher.labels)
     if found.absent is not None and missing == "refuse":
+        row, count = pc.index(found.absent, True).as_py(), pc.sum(found.absent).as_py()
         raise DataError(
-            f"values are missing in {pc.sum(found.absent).as_py()} of {n} rows, first in row "
-            f"{pc.index(found.absent, True).as_py()}; "
-            'pass missing="keep" to leave those reports empty, or recode them as a category of their own.',
+            Advice(
+                f"values are missing {_where(row, count, n, before)}; pass ",
+                Setting("missing", "keep", quote='"'),
+                " to leave those reports empty, or recode them as a category of their own.",
+            ),
             parameter="values",
         )
     return found.column()

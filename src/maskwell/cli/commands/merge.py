@@ -12,20 +12,27 @@ from maskwell.cli.shared.output import CommandError, JsonOption
 def merge(
     tallies: Annotated[list[str], typer.Argument(help="Stored tallies (.tally.json), or folders of them.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the merged tallies.")],
+    different_people: Annotated[
+        bool,
+        typer.Option("--different-people", help="Nobody is in two of these tallies; do not warn that they might be."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Add up stored tallies, column by column; counts are whole numbers, so the order does not matter.
 
-    Tallies of one column must be of one design and one question.
+    Tallies of one column must be of one design and one question. An estimate takes every report for that of another
+    person. Where the same people or devices are in several tallies (a report a day, masked with a key or by a design of
+    two layers), intervals from merged tallies are far too narrow: estimate each day alone and take the mean, whose
+    standard error is at most the mean of theirs (mw.rounds.mean).
 
     \b
     Examples:
-      maskwell merge monday/ tuesday/ -o week/
+      maskwell merge north/ south/ -o country/ --different-people
     """
     files = stored_in(tallies)
     if not files:
         raise CommandError("there is no stored tally among these; write some with maskwell tally.")
     if len({path.resolve() for path in files}) < len(files):
         raise CommandError("a tally is named twice; it would be counted twice.")
-    merged = merge_stored(files)
+    merged = merge_stored(files, different_people=different_people)
     tell(merged, [str(path) for path in store(merged, output)], json)

@@ -46,6 +46,7 @@ def count_reports(
     from maskwell.engines import paths
     from maskwell.engines.contract import Counting
 
+    paths.refuse_unfinished(list(names))
     files = paths.expand(list(names))
     found = designs or paths.designs_in(files)
     if only is not None:
@@ -62,14 +63,14 @@ def count_reports(
     return counting.total(each())
 
 
-def merge_stored(files: Sequence[Path]) -> "Tallies":
+def merge_stored(files: Sequence[Path], *, different_people: bool = False) -> "Tallies":
     """Stored tallies, merged by the column that their names say."""
     from maskwell.reports.tally import Tally
 
     by_column: dict[str, list[Tally]] = {}
     for path in files:
         by_column.setdefault(column_of(path), []).append(Tally.read(path))
-    return {column: Tally.merge(tallies) for column, tallies in by_column.items()}
+    return {column: Tally.merge(tallies, different_people=different_people) for column, tallies in by_column.items()}
 
 
 def store(tallies: "Tallies", folder: str) -> list[Path]:

@@ -184,6 +184,7 @@ def read_sampled(
                 raise CommandError(f"there is no column {name!r} beside the reports: {has}.")
         return list(dict.fromkeys([*options.columns(available), *wanted]))
 
+    paths.refuse_unfinished(list(names))
     return read_kept_columns(paths.expand(list(names)), names_from(masked) or None, kept)
 
 

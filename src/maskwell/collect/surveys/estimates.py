@@ -41,7 +41,7 @@ def question_estimate(tally: Tally, least: int) -> dict[str, Any]:
 def warm_up() -> None:
     """Load what the first estimate needs, so that nobody waits for it."""
     design = plan(2, LDP(1))
-    question_estimate(Tally.merge([Tally.from_counts(design, [1] * design.report_count()), nothing(design)]), 1)
+    question_estimate(Tally.added([Tally.from_counts(design, [1] * design.report_count()), nothing(design)]), 1)
 
 
 def require_batch(by_question: dict[str, Tally], least: int) -> None:

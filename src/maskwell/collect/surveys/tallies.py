@@ -132,7 +132,7 @@ class Tallies:
             for page in self._service.database.packed_reports(published.id, before.batches, until, rows):
                 columns = published.layout.unpack(page, names or None)
                 for name, reports in _grouped(columns, names).items():
-                    tallies[name] = Tally.merge([tallies[name], reports.tally()])
+                    tallies[name] = Tally.added([tallies[name], reports.tally()])
             counted = Counted(until, tallies, before.kept)
             self._remember((published.id, names), counted)
             self._keep(published, names, counted)

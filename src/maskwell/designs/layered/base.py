@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class RoundsParity(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False)
 class LayeredDesign(Design):
     """A permanent and an instantaneous layer; as a design it is one round, both layers drawn afresh."""
+
+    has_permanent_layer: ClassVar[bool] = True
 
     @property
     @abstractmethod

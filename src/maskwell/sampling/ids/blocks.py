@@ -83,9 +83,13 @@ def _hashed_types() -> tuple[Any, Any]:
     return pa.large_string(), pa.large_binary()
 
 
+class RepeatedIdsError(DataError):
+    """Ids that come more than once among those that are masked together."""
+
+
 def _refuse(repeats: int, n: int) -> None:
     if repeats:
-        raise DataError(f"ids must be unique: {repeats} of {n} ids repeat an earlier one.", parameter="ids")
+        raise RepeatedIdsError(f"ids must be unique: {repeats} of {n} ids repeat an earlier one.", parameter="ids")
 
 
 def _number_blocks(ids: NDArray[Any]) -> Blocks:

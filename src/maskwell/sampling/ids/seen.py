@@ -65,6 +65,13 @@ class SeenIds:
         return self._repeats + sum(apart.repeats() for apart in self._apart.values())
 
 
+def repeats_among(ids: Any) -> tuple[int, int]:
+    """How many of some ids repeat another, and how many there are."""
+    seen = SeenIds()
+    seen.add(ids)
+    return seen.repeats(), seen.count
+
+
 class _Apart:
     """Ids that are compared at the end, as rows of whole numbers."""
 

@@ -1,0 +1,138 @@
+"""The record of a run, which stands beside its parts: what was asked for, of which files, and whether it has ended.
+
+Of a file it holds the name, the time of its last change and, with a key, a check value of its content under that key.
+Neither its size nor a plain hash stand there: of a short file of answers both would tell something about them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from maskwell.engines.contract import Masking
+from maskwell.engines.part_engines import Task
+from maskwell.errors import DataError, ReportError
+from maskwell.sampling.entropy import fresh_key
+from maskwell.whole_files import complete_file
+
+RECORD = "_maskwell.json"
+WHOLE, UNFINISHED = "whole", "unfinished"
+
+
+@dataclass
+class Record:
+    """What a folder says of its run; ``sources`` are by part, also of parts that are still to be made."""
+
+    folder: Path
+    run: str
+    request: dict[str, Any]
+    state: str | None = None
+    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def write(self, state: str) -> None:
+        """Say in the folder how far the run is."""
+        self.state = state
+        said = {"run": self.run, "state": state, "request": self.request, "sources": self.sources}
+        with complete_file(self.folder / RECORD) as file:
+            file.write(json.dumps({"maskwell": "run", "version": 2, **said}, indent=1, ensure_ascii=False).encode())
+
+    def made(self) -> list[str]:
+        """The parts that are there."""
+        return [part for part in self.sources if (self.folder / part).exists()]
+
+    def enter(self, task: Task) -> None:
+        """After a part: its file must be as it was before, and its content is entered."""
+        said = self.sources[task.target.name]
+        if task.source.stat().st_mtime_ns != said["modified"]:
+            task.target.unlink(missing_ok=True)
+            raise DataError(f"{task.source.name!r} was changed while it was being masked; run it again.")
+        content = task.masking.check_value(task.source)
+        if content is not None:
+            said["content"] = content
+
+    def agrees(self, task: Task) -> bool:
+        """Whether the file of a part is the one that it was made of."""
+        said = self.sources[task.target.name]
+        if said.get("file") != task.source.name:
+            return False
+        if said.get("modified") == task.source.stat().st_mtime_ns:
+            return True
+        return "content" in said and said["content"] == task.masking.check_value(task.source)
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record of a folder, if it has one."""
+    path = folder / RECORD
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        if found["maskwell"] != "run":
+            raise ValueError
+        sources = {str(part): dict(said) for part, said in found["sources"].items()}
+        return Record(folder, str(found.get("run", "")), found["request"], found.get("state"), sources)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(f"{RECORD!r} in {folder.name!r} is no record of a run; choose another folder.") from None
+
+
+def agreed(folder: Path, masking: Masking, tasks: Sequence[Task]) -> Record:
+    """The record of a run that begins or goes on; an error if the folder holds the parts of another request."""
+    before = read_record(folder)
+    own = Record(folder, fresh_key()[:8].hex(), json.loads(json.dumps(masking.request())))
+    # What a run has not made binds nobody: a file that was refused may be mended, or taken away again.
+    made = before.made() if before is not None else []
+    by_part = {task.target.name: task for task in tasks}
+    for part, task in by_part.items():
+        own.sources[part] = {"file": task.source.name, "modified": task.source.stat().st_mtime_ns}
+    if before is not None and made:
+        own.run, own.state = before.run or own.run, before.state
+        if before.request != own.request:
+            raise DataError(
+                f"{folder.name!r} holds the parts of another request (designs, columns, key or survey differ); choose "
+                "another folder, or remove it."
+            )
+        for part in made:
+            _refuse_another_source(before, part, by_part.get(part), masking)
+            own.sources[part] |= {key: said for key, said in before.sources[part].items() if key == "content"}
+    foreign = next((part for part, task in by_part.items() if task.target.exists() and part not in made), None)
+    if foreign is not None:
+        raise DataError(
+            f"{folder.name!r} holds a file {foreign!r} that no run has recorded; choose another folder, or remove it."
+        )
+    return own
+
+
+def _refuse_another_source(before: Record, part: str, task: Task | None, masking: Masking) -> None:
+    where = f"the source of {part!r} in {before.folder.name!r}"
+    if task is None:
+        raise DataError(
+            f"{where} is not among the files any more; remove that part if its people are to be left out, or choose "
+            "another folder."
+        )
+    if not before.agrees(task):
+        known = "content" in before.sources[part]
+        how = "has changed" if known else "has another modification time than when it was masked"
+        copied = "" if known else " (a copy keeps its time with cp -p)"
+        drawn = "" if masking.keyed else "; answers that are masked again, without a key, tell more than once"
+        raise DataError(
+            f"{where} {how}{copied}; remove that part to have it made again{drawn}, or choose another folder."
+        )
+
+
+def require_whole(folder: Path, *, every_part: bool = True) -> None:
+    """An error if a run has left this folder before its end; folders that no run has made are as good as any."""
+    try:
+        record = read_record(folder)
+    except DataError:
+        return
+    if record is None:
+        return
+    made, expected = len(record.made()), len(record.sources)
+    if record.state == UNFINISHED or (every_part and made < expected):
+        raise ReportError(
+            f"{folder.name!r} is unfinished: {made:,} of {expected:,} parts are there, and whether ids repeat between "
+            "them may not have been checked. Run the same maskwell mask again, and count what it leaves."
+        )

@@ -1,0 +1,82 @@
+"""What estimates over rounds have in common: figures by category, their errors, limits, a summary and a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maskwell.designs.base import Matrix, Vector
+from maskwell.frames import Backend, data_frame
+from maskwell.inference.intervals.closed_form import level_of_each, normal_quantile
+from maskwell.plain_text import visible_lines
+from maskwell.results.result import Result
+from maskwell.tables.labels import text_of
+
+_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsEstimate(Result):
+    """Figures by category; ``basis`` says what their variances rest on, ``n`` is how many people.
+
+    ``covariance`` is None where only variances are known.
+    """
+
+    categories: tuple[Any, ...]
+    figures: Vector
+    variances: Vector
+    covariance: Matrix | None
+    basis: str
+    n: int
+
+    word: ClassVar[str]
+
+    @property
+    def standard_errors(self) -> Vector:
+        """Square roots of the variances."""
+        return np.sqrt(np.maximum(self.variances, 0.0))
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Matrix:
+        """Wald limits by category; simultaneous ones hold for all together (Bonferroni)."""
+        each = level_of_each(level, len(self.categories) if simultaneous else 1)
+        margin = normal_quantile(each) * self.standard_errors
+        return np.stack([self.figures - margin, self.figures + margin], axis=1)
+
+    def summary(self, level: float = 0.95) -> str:
+        """The figures in plain text; of many the largest ones, with limits that hold for all categories together.
+
+        Limits for one category would not hold for those that were picked because they are the largest.
+        """
+        k, errors = len(self.categories), self.standard_errors
+        limits, picked = self.interval(level, simultaneous=k > _ROWS), k > _ROWS
+        listed = range(k) if k <= _ROWS else self._order()[:_ROWS]
+        labels = [text_of(self.categories[j]) for j in listed]
+        width = max(8, *map(len, labels))
+        lines = [self._title(), ""]
+        what = "limits, all together" if picked else "interval"
+        lines.append(f"{'category':{width}}  {self.word:>8}  std.error  {100 * level:g} % {what}")
+        for label, j in zip(labels, listed, strict=True):
+            low, high = limits[j]
+            lines.append(f"{label:{width}}  {self.figures[j]:8.4f}  {errors[j]:9.4f}  [{low:8.4f}, {high:8.4f}]")
+        if picked:
+            lines.append(f"… and {k - _ROWS:,} smaller ones; to_frame() has them all")
+        return visible_lines(lines)
+
+    def _figures(self) -> dict[str, Any]:
+        return {}
+
+    def _columns(self) -> dict[str, Any]:
+        lower, upper = self.interval().T
+        figures = {self.word: self.figures, "standard error": self.standard_errors, "95 % from": lower, "to": upper}
+        return {"category": [text_of(c) for c in self.categories], **figures}
+
+    def _order(self) -> list[int]:
+        return list(np.argsort(-np.abs(self.figures), kind="stable").tolist())
+
+    def to_frame(self, level: float = 0.95, backend: Backend = "pandas") -> Any:
+        """A data frame: category, figure, standard error, and limits of an interval."""
+        lower, upper = self.interval(level).T
+        figures = {self.word: self.figures, "standard_error": self.standard_errors, "lower": lower, "upper": upper}
+        return data_frame({"category": [str(c) for c in self.categories], **figures}, backend)
