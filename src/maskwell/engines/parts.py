@@ -69,8 +69,8 @@ def mask_files(
 
     ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused, and no part
     that has them stays: whole numbers before the part that repeats one is written, text at the end, when every part
-    that was not checked before is removed; on other engines than "arrow" before any part is written. A file without rows becomes a
-    part without rows, as partitions of an engine may be empty.
+    that was not checked before is removed; on other engines than "arrow" before any part is written. A file without
+    rows becomes a part without rows, as partitions of an engine may be empty.
     """
     if engine not in ENGINES:
         raise DataError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}.", parameter="engine")
@@ -120,7 +120,7 @@ def mask_file(
         raise DataError(f"{what} cannot be masked into one file; name a folder.", parameter="output")
     if engine != "arrow":
         masking.require_keyed(f"the engine {engine}")
-    task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}), fresh_key()[:8].hex())
+    task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}), run=fresh_key()[:8].hex())
     begun = time.monotonic()
     if engine != "arrow":
         _refuse_repeated_before([task], masking)

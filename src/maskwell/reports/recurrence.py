@@ -29,9 +29,9 @@ def warn_of_recurrence(parts: Sequence[frozenset[str] | None], *, each_alone: bo
     unnamed = sum(not runs for runs in recurring) if each_alone else 0
     if len(recurring) > 1 and len(named) + unnamed > max(before, 1):
         warnings.warn(
-            f"kept reports of {len(named) + unnamed:,} runs are counted together: if people or devices are in "
-            "more than one, their reports share noise and intervals are far too narrow. Estimate each run and take "
-            "their mean (mw.rounds.mean); if nobody is in two, say different_people=True, or merge with --different-people.",
+            f"kept reports of {len(named) + unnamed:,} runs are counted together: if people or devices are in more "
+            "than one, their reports share noise and intervals are far too narrow. Estimate each run and take their "
+            "mean (mw.rounds.mean); if nobody is in two, say different_people=True, or merge with --different-people.",
             RecurrenceWarning,
             stacklevel=3,
         )
