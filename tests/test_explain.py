@@ -588,3 +588,27 @@ def test_a_codebook_tells_what_it_was_planned_for() -> None:
     assert book.content["design"]["parameters"] == {"epsilon": 1, "planned_n": 1500}
     assert "planned_n = 1500" in book.to_markdown()
     assert book.content["design"]["demand"] == "LDP with epsilon = 1"
+
+
+def test_a_guess_and_a_belief_have_one_rounding() -> None:
+    text = str(explain(mw.plan(["yes", "no"], mw.LDP(1))))
+    assert "guess your answer right at most 74 times out of 100" in text
+    assert "raise it to no more than 74 in 100" in text
+
+
+def test_what_holds_for_every_variable_is_said_once() -> None:
+    three = {name: mw.plan(k, mw.LDP(1)) for name, k in (("a", 2), ("b", 3), ("c", 2))}
+    text = str(explain(designs.product(*three.values(), names=list(three))))
+    assert text.count("So nobody can be sure of your answer") == 1
+    assert text.count("From the records of many people together") == 1
+    assert text.index("About “c”:") < text.index("About each of them:") < text.index("So nobody")
+    spinners = str(explain(designs.product(designs.warner(truth_prob=0.8), designs.warner(truth_prob=0.8))))
+    assert spinners.count("Spin the spinner") == 2
+    assert spinners.count("So nobody") == 1
+
+
+def test_a_design_of_two_layers_says_that_it_speaks_of_one_round() -> None:
+    layered = mw.rounds.plan(["a", "b"], longitudinal=2, per_round=1)
+    for audience in ("respondent", "interviewer", "methodologist"):
+        assert "All of this is about one round." in str(explain(layered, audience))
+    assert "no more than 89 in 100" in str(explain(layered))

@@ -322,3 +322,10 @@ def test_reports_do_not_hold_the_values() -> None:
     reports = TEXT.mask(values)
     assert set(vars(reports)) == {"design", "packed", "missing", "randomness", "question", "run"}
     assert not np.shares_memory(mw.designs.direct(5).mask(ORDER.astype(np.uint8)).packed, ORDER)
+
+
+def test_truth_values_are_told_what_to_declare() -> None:
+    design = mw.designs.direct(["yes", "no"])
+    with pytest.raises(mw.DataError, match=r"of truth values: declare true,false"):
+        design.mask([True, False])
+    assert len(mw.designs.direct(["true", "false"]).mask([True, False])) == 2

@@ -589,3 +589,51 @@ def test_pairs_that_were_seen_have_the_covariance_of_their_differences() -> None
     assert found.differences == pytest.approx(differences.mean(axis=0))
     np.testing.assert_allclose(found.covariance, np.cov(differences, rowvar=False) / 100, atol=1e-15)
     np.testing.assert_allclose(found.variances, np.diagonal(found.covariance))
+
+
+def test_a_kept_report_tells_once_for_each_different_answer() -> None:
+    design = mw.plan(20_001, mw.LDP(1))
+    found = rounds.privacy(design, 365, 3)
+    assert found.exact_parity() == design.exact_parity() ** 3
+    assert rounds.privacy(design, 10**9, 1).epsilon == design.epsilon
+    assert found.limit == found.epsilon
+    assert "a new report only for a new answer" in found.summary()
+    told = "\n".join(map(str, rounds.explain(design, 365, 3)))
+    assert "sends that masked answer in every round" in told
+    assert "with 3 different answers" in told
+    with pytest.raises(mw.DesignError, match="no finite parity"):
+        rounds.privacy(mw.designs.direct(3), 10)
+    with pytest.raises(mw.DesignError, match=r"mw\.rounds\.privacy"):
+        rounds.plan(20_001, longitudinal=2, per_round=1)
+
+
+def test_a_ledger_takes_what_questions_tell_together_and_knows_what_it_holds() -> None:
+    ledger = rounds.Ledger(limit=3)
+    both = mw.planning.compose([mw.plan(3, mw.LDP(1)), mw.plan(4, mw.LDP(1))])
+    ledger.spend("both", both)
+    assert ledger.holds("both")
+    assert not ledger.holds("bot")
+    assert ledger.spent == Fraction(both.epsilon)
+    assert rounds.Ledger.from_json(ledger.to_json()).holds("both")
+
+
+def test_a_device_goes_on_after_a_restart() -> None:
+    design = PAIRS["bits"]
+    device = rounds.Device(design, "q")
+    first = device.report("b", round=3)
+    again = rounds.Device.from_json(device.to_json(), design)
+    assert again.report("c", round=3) == first
+    assert (again.key, again.question, again.last_round) == (device.key, "q", 3)
+    assert again.report("b", round=3).randomness == first.randomness
+    assert len(again.report("b", round=4)) == 1
+    fresh = rounds.Device.from_json(rounds.Device(design, "q").to_json(), design)
+    assert fresh.last_round == -1
+    document = json.loads(device.to_json())
+    for changed, why in (
+        ({"version": 2}, "no device"),
+        ({"design": "0"}, "another design"),
+        ({"key": "x"}, "damaged"),
+        ({"last_round": None}, "damaged"),
+    ):
+        with pytest.raises(mw.DataError, match=why):
+            rounds.Device.from_json(json.dumps(document | changed), design)

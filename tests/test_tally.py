@@ -1,6 +1,7 @@
 """Tallies add up: in any order, from any batches, with or without weights, and to what counting by hand gives."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -328,3 +329,9 @@ def test_sets_are_counted_as_they_are_by_hand(k: int, sizes: str) -> None:
         counts = count_sets(np.packbits(bits[:n], axis=1, bitorder="little"), index, shape)
         assert counts.dtype == np.int64
         np.testing.assert_array_equal(counts, expected)
+
+
+def test_a_folder_or_a_pattern_is_told_where_it_is_counted(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "*.parquet"):
+        with pytest.raises(mw.ReportError, match=r"stands for many files .* mw\.engines\.tally"):
+            mw.Tally.read(path)

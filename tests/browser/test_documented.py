@@ -19,7 +19,7 @@ from tests.browser.harness import HERE, ROOT, SHIPPED, browser, node_program, np
 
 PAGE = (ROOT / "docs" / "in_the_browser.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
-WHERE, PLAIN, PACK, NPM, SURVEYJS = (text for _, text in BLOCKS)
+WHERE, PLAIN, PACK, NPM, SURVEYJS, KEPT = (text for _, text in BLOCKS)
 DESIGN = mw.designs.warner(truth_prob=0.8)
 
 
@@ -77,6 +77,32 @@ def test_it_masks_in_surveyjs(installed: Path) -> None:
     sent = json.loads(run([node_program(), "surveyjs.js"], installed))
     assert sent.keys() == {"drugs_report", "age"}
     assert sent["drugs_report"] in (0, 1)
+
+
+def test_a_report_a_day_is_kept_for_each_answer(tmp_path: Path) -> None:
+    design = mw.plan([f"page {number}" for number in range(500)] + ["(other)"], mw.LDP(1))
+    (tmp_path / "design.json").write_text(design.to_json())
+    (tmp_path / "design.mjs").write_text(
+        'import { readFileSync } from "node:fs";\n'
+        f'import {{ readDesign }} from "{SHIPPED / "mask.js"}";\n'
+        "globalThis.isSecureContext = true;\n"
+        "const held = new Map();\n"
+        "const getItem = (name) => held.get(name) ?? null;\n"
+        "const storage = { getItem, setItem: (name, text) => held.set(name, text) };\n"
+        'const design = readDesign(readFileSync("design.json", "utf8"));\n'
+        f"{KEPT}\n"
+        'const days = ["page 7", "page 8", "page 7", "unheard of", "(other)", "page 7"];\n'
+        "const sent = days.map((page) => keptReport(design, page, storage));\n"
+        "console.log(JSON.stringify({ sent, held: held.size }));\n"
+    )
+    found = json.loads(run([node_program(), "design.mjs"], tmp_path))
+    first, other, same, unheard, also, last = found["sent"]
+    assert first == same == last
+    assert unheard == also
+    # Sets of a hundred and more out of 501 are never the same by chance.
+    assert first != other
+    assert found["held"] == 3
+    assert len(mw.Reports.from_positions(design, found["sent"])) == 6
 
 
 def test_the_types_are_those_of_the_functions(installed: Path) -> None:

@@ -197,7 +197,7 @@ def test_what_is_refused(run: Run, survey: tuple[pd.DataFrame, mw.Reports], tmp_
     assert_refused(run("estimate", "alone.parquet", "--weights", "weight"), "--keep", "reports and nothing else")
     assert_refused(run("estimate", file), "several masked columns: habit, sex", "--column")
     assert_refused(run("estimate", file, "-c", "habit", "--totals"), "--totals need --weights")
-    assert_refused(run("estimate", file, "-c", "habit", "--by", "region", "--top", "2"), "--by")
+    assert_refused(run("estimate", file, "-c", "habit", "--by", "region", "--top", "2", "--plot", "x.svg"), "--plot")
     assert_refused(run("estimate", file, "-c", "habit", *DESIGN, "--fay", "0.3"), "--fay goes with")
     refused = run("estimate", file, "-c", "habit", "--weights", "weight", "--replicate-weights", "x*")
     assert_refused(refused, "--replicate-weights 'x*' matches no column")

@@ -187,3 +187,24 @@ def test_a_null_names_the_file_and_the_option(run: Run, keyed: Path) -> None:
     ran = run("mask", "events", *KEYED, "-o", "masked")
     assert_refused(ran, "'p0.parquet', column 'page'", "--missing keep")
     assert "missing=" not in ran.err
+
+
+def test_the_largest_of_each_group(run: Run, tmp_path: Path) -> None:
+    labels = [f"p{i}" for i in range(6)]
+    design = mw.designs.direct(labels)
+    (tmp_path / "pages.json").write_text(design.to_json())
+    cells = {"page": [*["p0"] * 60, *["p1"] * 40, *["p2"] * 100], "version": ["1"] * 100 + ["2"] * 100}
+    pq.write_table(pa.table(cells), tmp_path / "t.parquet")
+    assert run("mask", "t.parquet", *DESIGN, "--keep", "version", "-o", "m.parquet").code == 0
+    ask = ("estimate", "m.parquet", "--by", "version", "--top", "2")
+    text = run(*ask).text
+    assert (
+        text.index("version: 1") < text.index("p0 ") < text.index("p1 ") < text.index("version: 2") < text.index("p2 ")
+    )
+    assert "are certainly above zero" in text
+    groups = run(*ask, "--json").json["groups"]
+    assert [(group["group"], group["categories"][0]) for group in groups] == [("1", "p0"), ("2", "p2")]
+    csv = run(*ask, "--csv", "-").text.splitlines()
+    assert csv[0].startswith("version,category,estimate")
+    assert [line.split(",")[:2] for line in csv[1:3]] == [["1", "p0"], ["1", "p1"]]
+    assert_refused(run(*ask, "--plot", "x.svg"), "--plot")

@@ -152,3 +152,13 @@ def test_the_key_stands_in_no_plan_and_no_error(connection: Any) -> None:
             texts += [str(caught.value), repr(caught.value)]
     assert not any(map(shows_key, texts))
     assert not any("Zyzzyva" in text for text in texts)
+
+
+def test_a_function_of_sql_takes_ids_that_are_text() -> None:
+    design, key = mw.plan(["yes", "no"], mw.LDP(1)), bytes(range(32))
+    ids, answers = [f"d{i}" for i in range(100)], ["yes", "no"] * 50
+    connection = duckdb.connect()
+    connection.register("devices", pa.table({"device": ids, "flag": answers}))
+    mw.engines.duckdb_function(connection, "mask_flag", design, key=key, survey="s", column="flag", id_type="VARCHAR")
+    masked = [row[0] for row in connection.sql("select mask_flag(device, flag) from devices").fetchall()]
+    assert masked == design.mask(answers, key=key, ids=ids, question="s/flag").packed.tolist()

@@ -161,7 +161,8 @@ def duckdb_function(
 
     ``column`` is the question, as the column's name is elsewhere. The function is keyed, so DuckDB may evaluate it as
     often and as early as it likes: in views, for constants, or twice in one query. ``other`` is the category that
-    unknown values count as.
+    unknown values count as. Ids that are text need ``id_type="VARCHAR"``: a text that is no number cannot be cast, and
+    one that is becomes another id than it is elsewhere.
     """
     import pyarrow as pa
 

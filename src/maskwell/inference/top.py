@@ -95,7 +95,7 @@ class Top(Result):
             *lines,
             "",
             f"the limits ({self.kind}) hold for all {self.design.k:,} categories together, so also for the largest; "
-            f"{self.present:,} of these {len(labels):,} are held by somebody for sure",
+            f"{self.present:,} of these {len(labels):,} are certainly above zero",
         ]
 
     def _columns(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Top(Result):
         return {
             "level": self.level,
             "limits": f"{self.kind}, for all categories together",
-            "held for sure": self.present,
+            "certainly above zero": self.present,
         }
 
     def to_dict(self) -> dict[str, Any]:

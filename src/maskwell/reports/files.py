@@ -165,6 +165,11 @@ def read_reports(path: str | os.PathLike[str], kind: type[B], column: str | None
     holds several masked columns.
     """
     name, suffix = Path(path).name, Path(path).suffix.lower()
+    if Path(path).is_dir() or "*" in name:
+        raise ReportError(
+            f"{name!r} stands for many files and one is read here; count them with mw.engines.tally(path, "
+            "{column: design}) or maskwell tally."
+        )
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")
     with one_line_errors(name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from operator import index
 from typing import Any
 
@@ -10,9 +12,11 @@ from maskwell.designs.layered.base import require_layers
 from maskwell.errors import DataError
 from maskwell.reports import Reports
 from maskwell.sampling.entropy import Source, fresh_key
+from maskwell.strict_json import read_json
 from maskwell.tables.matching import Missing
 
 _INSTANTANEOUS = "\ninstantaneous"
+_FORMAT = 1
 
 
 def report(
@@ -66,12 +70,43 @@ class Device:
         if number <= self.last_round:
             raise DataError(
                 f"round must be above {self.last_round}, the last that was reported; got {number}. A round is reported "
-                "once.",
+                "once; a device that is restored from to_json() repeats its last report.",
                 parameter="round",
             )
         self._last = report(self.design, [value], key=self.key, ids=[0], question=self.question)
         self.last_round = number
         return self._last
+
+    def to_json(self) -> str:
+        """What must be kept where only the respondent reads it: the key, the last round and its report."""
+        said = {
+            "maskwell": "device",
+            "version": _FORMAT,
+            "design": self.design.fingerprint,
+            "question": self.question,
+            "key": self.key.hex(),
+            "last_round": self.last_round,
+            "last_report": None if self._last is None else self._last.positions()[0],
+        }
+        return json.dumps(said, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str | bytes, design: LayeredDesign) -> Device:
+        """The device after a restart: it goes on with its permanent reports, and can repeat its last one."""
+        found = read_json(text, "device", DataError)
+        if not isinstance(found, dict) or found.get("maskwell") != "device" or found.get("version") != _FORMAT:
+            raise DataError("this is no device of this version; write one with Device.to_json.")
+        if found.get("design") != require_layers(design).fingerprint:
+            raise DataError("the device was of another design: a new design has reports, and rounds, of its own.")
+        try:
+            key = bytes.fromhex(found["key"])
+            device = Device(design, found["question"], key=key, last_round=found["last_round"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError("the device is damaged: its key, question or last round cannot be read.") from None
+        if found.get("last_report") is not None:
+            last = Reports.from_positions(design, [found["last_report"]], question=device.question)
+            device._last = replace(last, randomness="keyed")
+        return device
 
     def __repr__(self) -> str:
         return f"<device of {self.design!r}, last round {self.last_round}>"

@@ -88,6 +88,10 @@ class Ledger:
             raise DemandError(f"a ledger holds {_MOST_ENTRIES:,} entries at most; enter rounds together.")
         self._entries.append(Entry(question, epsilon))
 
+    def holds(self, question: str) -> bool:
+        """Whether something was entered under this name: a report that is kept, and sent again, is entered once."""
+        return any(entry.question == question for entry in self._entries)
+
     def summary(self) -> str:
         """The account in plain text."""
         lines = [f"{entry.question}: ε {_up(entry.epsilon)}" for entry in self._entries]

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from maskwell.designs import LayeredDesign
-from maskwell.designs.layered.base import RoundsParity, require_layers
+from maskwell.designs.base import Design, require_design
+from maskwell.designs.layered.base import RoundsParity
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, log_above
@@ -25,17 +26,33 @@ class RoundsPrivacy(Result):
     """Of ``rounds`` rounds in which a person gives up to ``values`` different answers.
 
     Answers of one person that change at the same rounds are compared. *That* an answer changed is protected by the
-    instantaneous layer alone: a new permanent report shows the more, the more rounds there are before and after it.
+    instantaneous layer alone: a new permanent report shows the more, the more rounds there are before and after it. A
+    design without layers stands for a report that is kept for each answer and sent as it is.
     """
 
-    design: LayeredDesign
+    design: Design
     rounds: int
     values: int
+
+    @property
+    def layered(self) -> bool:
+        """Whether a kept report is masked once more in each round, and not sent as it is."""
+        return self.design.has_permanent_layer
 
     @cached_property
     def of_one_answer(self) -> RoundsParity:
         """The parity of all rounds together while the answer stays the same."""
-        return self.design.parity_of_rounds(self.rounds)
+        return self._parity_of(self.rounds)
+
+    def _parity_of(self, rounds: int) -> RoundsParity:
+        if isinstance(self.design, LayeredDesign):
+            return self.design.parity_of_rounds(rounds)
+        return RoundsParity(Fraction(self.design.exact_parity()), True)
+
+    def _longitudinal_parity(self) -> Fraction:
+        if isinstance(self.design, LayeredDesign):
+            return self.design.longitudinal_parity()
+        return Fraction(self.design.exact_parity())
 
     def exact_parity(self) -> Fraction:
         """The parity of all rounds together: a permanent report for each answer, masked apart, so they multiply.
@@ -47,7 +64,7 @@ class RoundsPrivacy(Result):
 
     def _longest_answer(self) -> RoundsParity:
         most = self.rounds - self.values + 1  # every other answer takes one round at least
-        return self.design.parity_of_rounds(most)
+        return self._parity_of(most)
 
     @cached_property
     def epsilon(self) -> float:
@@ -57,7 +74,7 @@ class RoundsPrivacy(Result):
     @property
     def limit(self) -> float:
         """The ε that no number of rounds exceeds with so many answers."""
-        return log_above(self.design.longitudinal_parity(), self.values)
+        return log_above(self._longitudinal_parity(), self.values)
 
     @property
     def without_memory(self) -> float:
@@ -93,7 +110,9 @@ class RoundsPrivacy(Result):
                 f"all rounds         epsilon {self.epsilon:.6g}",
                 f"however many       epsilon {self.limit:.6g}",
                 f"without memory     epsilon {self.without_memory:.6g}",
-                "that an answer changed can show: only answers that change at the same rounds are compared",
+                "that an answer changed can show: only answers that change at the same rounds are compared"
+                if self.layered
+                else "a new report only for a new answer: that an answer changed shows where reports can be linked",
             ]
         )
 
@@ -112,21 +131,30 @@ def _shortened(parity: Fraction) -> Fraction:
     return Fraction(-((-parity.numerator << _LONG) // parity.denominator), 1 << _LONG)
 
 
-def privacy(design: LayeredDesign, rounds: int, values: int | None = None) -> RoundsPrivacy:
+def privacy(design: Design, rounds: int, values: int | None = None) -> RoundsPrivacy:
     """What ``rounds`` rounds tell; ``values`` is how many different answers a person gives, by default as many as can
     be.
+
+    A design without layers is one whose report is kept for each answer and sent as it is (masked with a key): a new
+    report only for a new answer, so that parities multiply over different answers and not over rounds.
 
     >>> from maskwell.rounds import rappor
     >>> found = privacy(rappor(8, f=0.5, p=0.5, q=0.75), rounds=1000, values=1)
     >>> round(found.epsilon, 4), round(found.without_memory)
     (2.1972, 537)
+    >>> from maskwell.designs import minimax
+    >>> round(privacy(minimax(20_000, epsilon=1), rounds=365, values=3).epsilon, 6)
+    3.0
     """
-    layered, count = require_layers(design), _whole(rounds, "rounds")
-    most = min(layered.k, count)
+    require_design(design)
+    if isinstance(design.exact_parity(), float):
+        raise DesignError(f"{design.title} has no finite parity: one report may give the answer away.")
+    count = _whole(rounds, "rounds")
+    most = min(design.k, count)
     given = most if values is None else _whole(values, "values")
     if given > most:
         raise DesignError(
-            f"values must be at most {most:,}: a person gives one answer a round, of {layered.k:,}; got {values}.",
+            f"values must be at most {most:,}: a person gives one answer a round, of {design.k:,}; got {values}.",
             parameter="values",
         )
-    return RoundsPrivacy(layered, count, given)
+    return RoundsPrivacy(design, count, given)

@@ -30,7 +30,7 @@ Codes = NDArray[np.uint32]
 
 _BLOCK = 16
 _ZEROS = np.zeros(1 << 20, np.uint8)
-_MIN_KEY_BYTES = 16
+MIN_KEY_BYTES = 16
 _LONGEST_QUESTION = 1000
 
 
@@ -159,9 +159,9 @@ def _check_question(question: object) -> None:
 
 def check_key(key: object) -> bytes:
     """The key, if it is one."""
-    if not isinstance(key, bytes) or len(key) < _MIN_KEY_BYTES:
+    if not isinstance(key, bytes) or len(key) < MIN_KEY_BYTES:
         raise DataError(
-            f"key must be bytes, at least {_MIN_KEY_BYTES} of them; use os.urandom(32) and keep it secret: "
+            f"key must be bytes, at least {MIN_KEY_BYTES} of them; use os.urandom(32) and keep it secret: "
             "whoever holds it can recover the true values.",
             parameter="key",
         )

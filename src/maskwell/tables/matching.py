@@ -108,10 +108,15 @@ def _where(row: int, count: int, n: int, before: int | None) -> str:
     return f"first in data row {before + row + 1:,} ({count:,} of the first {before + n:,} rows)"
 
 
-def _unknown(where: str, labels: tuple[Label, ...]) -> UnknownLabelError:
+def _unknown(where: str, labels: tuple[Label, ...], kind: Any = None) -> UnknownLabelError:
+    import pyarrow as pa
+
+    truths = kind is not None and pa.types.is_boolean(kind)
+    remedy = (
+        "The column is of truth values: declare true,false." if truths else "Recode the column or declare the category."
+    )
     return UnknownLabelError(
-        f"values hold a label that the design does not know {where}; "
-        f"allowed labels: {shown(labels)}. Recode the column or declare the category."
+        f"values hold a label that the design does not know {where}; allowed labels: {shown(labels)}. {remedy}"
     )
 
 
@@ -140,7 +145,7 @@ def _matched(array: Any, matcher: Matcher, missing: Missing, other: int | None, 
         found = replace(found, positions=pc.if_else(found.unknown, other, found.positions), unknown=None)
     if found.unknown is not None:
         row, count = pc.index(found.unknown, True).as_py(), pc.sum(found.unknown).as_py()
-        raise _unknown(_where(row, count, n, before), matcher.labels)
+        raise _unknown(_where(row, count, n, before), matcher.labels, array.type)
     if found.absent is not None and missing == "refuse":
         row, count = pc.index(found.absent, True).as_py(), pc.sum(found.absent).as_py()
         raise DataError(

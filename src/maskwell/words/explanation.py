@@ -14,6 +14,7 @@ from maskwell.auditing import audit
 from maskwell.auditing.cautions import USUAL_CEILING
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
+from maskwell.designs.layered.base import LayeredDesign
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.plain_json import jsonable
@@ -34,6 +35,7 @@ from maskwell.words.survey_procedures import instructions
 
 Audience = Literal["respondent", "interviewer", "methodologist"]
 
+_MOST_CLOSING = 3  # the belief, whether that protects, and what it is for
 _OPEN = say("The answer is recorded as it is, and whoever sees the record knows it.")
 
 
@@ -86,11 +88,43 @@ def explain(design: Design, audience: Audience = "respondent") -> Explanation:
         )
     write = _WRITERS[audience]
     if not design.variables:
-        return Explanation(design, audience, tuple(write(design)))
+        return Explanation(design, audience, (*write(design), *_rounds(design, audience)))
     sentences: list[Sentence] = []
-    for name, part in design.variables.items():
-        sentences += [say("About {variable}:", variable=quoted(name)), *write(part)]
+    texts = {name: [*write(part), *_rounds(part, audience)] for name, part in design.variables.items()}
+    closing = _closing(list(texts.values())) if audience == "respondent" else 0
+    for name, own in texts.items():
+        sentences += [say("About {variable}:", variable=quoted(name)), *own[: len(own) - closing]]
+    if closing:
+        sentences += [say("About each of them:"), *own[len(own) - closing :]]
     return Explanation(design, audience, (*sentences, _all_variables(design, audience)))
+
+
+def _closing(texts: list[list[Sentence]]) -> int:
+    """With how many sentences all texts end alike, which are then said once; what was to be done stays where it is."""
+    alike = 0
+    while alike < _MOST_CLOSING and all(len(own) > alike + 1 for own in texts):
+        if any(own[-1 - alike] != texts[0][-1 - alike] for own in texts):
+            break
+        alike += 1
+    return alike
+
+
+def _rounds(design: Design, audience: Audience) -> Iterator[Sentence]:
+    """What is different where the same is asked many times, of a design that was made for that."""
+    if not isinstance(design, LayeredDesign):
+        return
+    parity = design.longitudinal_parity()
+    if audience == "respondent":
+        yield say("All of this is about one round.")
+        yield belief(
+            parity, "everything that is sent in however many rounds, if your device keeps what it masked first,"
+        )
+        return
+    yield say(
+        "All of this is about one round. However many there are, they shift anybody's odds by a factor of {parity} at "
+        "most where the first layer's report is kept (mw.rounds); masked afresh in each they tell more every time.",
+        parity=decimal(parity, "parity of the permanent layer", "up"),
+    )
 
 
 def _respondent(design: Design) -> Iterator[Sentence]:

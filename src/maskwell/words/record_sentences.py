@@ -143,9 +143,9 @@ def guess(design: Design) -> Sentence:
     """How often a stranger would be right, with the record and without."""
     return say(
         "Somebody who knows nothing about you but makes the best of your record would guess your answer right "
-        "{guess} times out of {base}; without the record, {blind} times.",
+        "at most {guess} times out of {base}; without the record, {blind} times.",
         **frequencies(
-            guess=Chance(audit(design).exact_guess_probability, "guess"),
+            guess=Chance(audit(design).exact_guess_probability, "guess", rounding="up"),
             blind=Chance(Fraction(1, design.k), "blind guess"),
         ),
     )

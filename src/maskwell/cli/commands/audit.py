@@ -68,6 +68,18 @@ def audit(
             metavar="FILE",
         ),
     ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            "--rounds",
+            help="Also say what so many rounds about one answer tell: by a design of two layers, or by a report that "
+            "is kept and sent again.",
+            metavar="N",
+        ),
+    ] = None,
+    values: Annotated[
+        int, typer.Option("--values", help="How many different answers a person gives in --rounds.", min=1, metavar="D")
+    ] = 1,
     plot: PlotOption = None,
     html: HtmlOption = None,
     json: JsonOption = False,
@@ -80,11 +92,13 @@ def audit(
     Examples:
       maskwell audit design.json --html report.html
       maskwell audit design.json --explain respondent
+      maskwell audit design.json --rounds 365 --values 3
       maskwell audit design.json --gain aims.json --plot gains.svg
       maskwell audit --design rappor --set epsilon=1 --k 5
       maskwell audit --design from_matrix --set 'P=[["2/3","1/3"],["1/3","2/3"]]' --json
     """
     from maskwell.auditing import audit as audit_design
+    from maskwell.rounds import privacy as rounds_privacy
 
     if (file is None) == (name is None):
         raise CommandError("name a design file, or a design with --design NAME; one of the two.")
@@ -103,6 +117,9 @@ def audit(
     if explain is not None:
         _explain(design, explain, named(codebook), json)
         return
+    if values != 1 and rounds is None:
+        raise CommandError("--values belongs to --rounds: how many different answers a person gives in them.")
+    repeated = None if rounds is None else rounds_privacy(design, rounds, values)
     with progress("auditing"):
         result = audit_design(design, prior_from(prior))
         figures = result.to_dict()  # the costly ones are computed when they are asked for
@@ -117,6 +134,8 @@ def audit(
         save(html, audit_page(result))
     if json:
         more = {} if leakage is None else {"gain_leakage": leakage.to_dict()}
+        if repeated is not None:
+            more["rounds"] = repeated.to_dict()
         emit_json({**figures, **more, "output": named(codebook, html, plot)})
     else:
         from maskwell.views.terminal.audit import audit_view
@@ -125,6 +144,8 @@ def audit(
         show(audit_view(result))
         if leakage is not None:
             typer.echo(f"\n{leakage.summary()}")
+        if repeated is not None:
+            typer.echo(f"\n{repeated.summary()}")
         say_written(named(codebook, html, plot))
 
 

@@ -15,6 +15,7 @@ from maskwell.cli.pipelines.group_estimates import (
     csv_text,
     estimate_columns,
     show_groups,
+    show_tops,
     show_totals,
 )
 from maskwell.cli.shared.common_options import (
@@ -153,14 +154,19 @@ def estimate(
             raise CommandError("- brings reports alone; groups and samples need a file with the columns beside them.")
         if totals and not sample.given:
             raise CommandError("--totals need --weights: a column that says how many people each one stands for.")
-        if by is not None and (totals or top is not None):
-            raise CommandError("--by gives an estimate for each group; leave --totals and --top out.")
+        if by is not None and totals:
+            raise CommandError("--by gives an estimate for each group; leave --totals out.")
+        if by is not None and top is not None and plot is not None:
+            raise CommandError("--by with --top has no picture; leave --plot out.")
         kept = read_sampled(reports, column, sample, by)
         files = together(kept, joint)
         survey = sample.sample(kept.table, seed) if sample.given else None
         if by is not None:
             groups = estimate_by(files, kept.table[by], method=method.value, missing=missing.value, sample=survey)
-            show_groups(groups, by, shown, plot)
+            if top is not None:
+                show_tops(groups, by, top, shown)
+            else:
+                show_groups(groups, by, shown, plot)
             return
         if totals:
             found = estimate_totals(files, method.value, survey)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.pipelines.masking import mask_tables, named_designs, say_taken_for_true
+from maskwell.cli.pipelines.masking import mask_tables, named_designs, read_key, say_taken_for_true, warn_of_layers
 from maskwell.cli.shared.common_options import IdsOption, KeepOption, KeyFileOption, Missing, MissingOption
 from maskwell.cli.shared.design_options import load_design
 from maskwell.cli.shared.file_options import (
@@ -30,7 +30,6 @@ from maskwell.cli.shared.output import (
     say_written,
 )
 from maskwell.designs.storage import about
-from maskwell.input_files import read_whole
 
 
 class Engine(StrEnum):
@@ -118,7 +117,7 @@ def mask(
       maskwell mask persons.csv --column race --design design.json -o reports.parquet
       maskwell mask persons.csv --column race --design design.json --keep region,weight -o reports.parquet
       maskwell mask persons.parquet -c race -d design.json -o - | maskwell estimate -
-      head -c 32 /dev/urandom > survey.key
+      (umask 077; head -c 32 /dev/urandom > survey.key)
       maskwell mask persons.csv -c race -d design.json --key-file survey.key --ids person --survey health-2026 \\
         -o reports.parquet
       maskwell mask 'data/*.parquet' --design habit=habit.json --design insured=insured.json --keep region,weight \\
@@ -181,7 +180,8 @@ def _mask_column(
     _refuse_contradictions(data, design, output, json)
     _refuse_incomplete_keys(key_file, id_column, survey)
     plan = load_design(design)
-    key = None if key_file is None else read_whole(key_file, CommandError)
+    warn_of_layers([plan])
+    key = None if key_file is None else read_key(key_file)
     answers = Answers(column, plan.categories, missing is Missing.keep, na or ())
     ids = None if id_column is None else RecordIds(id_column, integer_ids)
     question = column if survey is None else f"{survey}/{column}"

@@ -18,6 +18,7 @@ from maskwell.cli.shared.design_options import (
     declared_categories,
     demand_from,
     named_design,
+    number,
 )
 from maskwell.cli.shared.file_options import DelimiterOption, EncodingOption, NaOption, data_source
 from maskwell.cli.shared.output import (
@@ -32,7 +33,7 @@ from maskwell.cli.shared.output import (
     say_written,
 )
 from maskwell.cli.shared.pages import HtmlOption, check_page
-from maskwell.designs import Design
+from maskwell.designs import Design, LayeredDesign
 
 _MOST_FOUND = 10_000
 
@@ -67,6 +68,13 @@ def plan(
         str | None,
         typer.Option("--phi", help="Average security below 2; a flawed notion, kept for comparison.", metavar="NUMBER"),
     ] = None,
+    longitudinal: Annotated[
+        str | None,
+        typer.Option("--longitudinal", help="For many rounds: epsilon of all of them together ...", metavar="NUMBER"),
+    ] = None,
+    per_round: Annotated[
+        str | None, typer.Option("--per-round", help="... and epsilon of each, not above it.", metavar="NUMBER")
+    ] = None,
     design: NameOption = None,
     settings: SetOption = None,
     n: Annotated[
@@ -96,6 +104,7 @@ def plan(
       maskwell plan --k 12 --rho1 0.1 --rho2 0.5
       maskwell plan --categories-from hosts.txt --epsilon 1 -o hosts.json
       maskwell plan --from persons.csv --column race --diversity 3
+      maskwell plan --categories "wifi,cable,mobile" --longitudinal 2 --per-round 1 -o network.json
       maskwell plan --design warner --set truth_prob=3/4
       maskwell plan --k 5 --design rappor --epsilon 1 -o - | maskwell audit -
     """
@@ -113,7 +122,9 @@ def plan(
             "phi": phi,
         }
     )
-    if design is not None:
+    if longitudinal is not None or per_round is not None:
+        chosen = _layered(labels, longitudinal, per_round, demand, design)
+    elif design is not None:
         chosen = named_design(design, labels, settings, demand)
     elif settings:
         raise CommandError("--set belongs to a named design; add --design NAME.")
@@ -145,6 +156,14 @@ def plan(
         from maskwell.views.terminal.tables import design_view, show
 
         show(design_view(chosen, chosen.worth, n, precision.expected(chosen, n) if n else []))
+        if n is not None and (share := precision.least_found(chosen, n)) is not None:
+            typer.echo(
+                f"A category is found among the largest (estimate --top), certainly above zero, with an even chance if "
+                f"a share of {share:.2g} holds it."
+            )
+        if isinstance(chosen, LayeredDesign):
+            kept = math.log(chosen.longitudinal_parity())
+            typer.echo(f"Two layers: epsilon {chosen.epsilon:.6g} in one round, {kept:.6g} in all. See mw.rounds.")
         from maskwell.auditing import audit
 
         for warning in audit(chosen).warnings:
@@ -152,6 +171,19 @@ def plan(
         if source is not None:
             typer.echo("The labels were taken from the data: make sure that it may be known which of them occur.")
         say_written(named(output, html))
+
+
+def _layered(labels: Any, longitudinal: str | None, per_round: str | None, demand: Any, design: str | None) -> Design:
+    from maskwell.rounds import plan as plan_rounds
+
+    if longitudinal is None or per_round is None:
+        raise CommandError("--longitudinal and --per-round go together: epsilon of all rounds, and of each.")
+    if demand is not None or design is not None:
+        raise CommandError("--longitudinal and --per-round are the demand; leave other demands and --design out.")
+    if labels is None:
+        raise CommandError("name the categories with --categories, count them with --k, or take them --from a file.")
+    asked = {"longitudinal": number(longitudinal, "--longitudinal"), "per_round": number(per_round, "--per-round")}
+    return plan_rounds(labels, **asked)
 
 
 def _labels(
@@ -194,6 +226,7 @@ def _figures(design: Design, n: int | None) -> dict[str, Any]:
             "n": n,
             "equivalent_direct_n": worth * n,
             "matching_n": n / worth if worth else math.inf,
+            "found_from_share": precision.least_found(design, n),
             "shares": [asdict(row) for row in precision.expected(design, n)],
         }
     return figures

@@ -113,3 +113,27 @@ def csv_text(columns: dict[str, list[Any]]) -> str:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
+
+
+def show_tops(groups: "GroupEstimates", by: str, count: int, shown: Shown) -> None:
+    """The most frequent categories of each group; limits hold for all categories of one group together."""
+    from maskwell.inference.documents import estimate_document
+
+    tops = {label: found.top(count, shown.level, shown.interval) for label, found in groups.items()}
+    columns: dict[str, list[Any]] = {}
+    for label, top in tops.items():
+        own = {by: [label] * len(top), **top.to_frame(backend="pyarrow").to_pydict()}
+        columns = {name: [*columns.get(name, []), *cells] for name, cells in own.items()}
+    shown.save_csv(columns)
+    if shown.json:
+        documents = []
+        for label, top in tops.items():
+            asked = {"level": top.level, "interval": top.kind, "simultaneous": True, "places": top.rank_limits}
+            document = estimate_document(top.estimate, top.limits, {top.tally.randomness}, asked, top)
+            documents.append({"group": label, **document})
+        emit_json({"by": by, "groups": documents, "output": named(shown.table)})
+    elif not shown.prints_csv(columns):
+        for label, top in tops.items():
+            typer.echo(f"{visible(by)}: {'missing' if label is None else visible(str(label))}")
+            typer.echo(f"{top.summary()}\n".encode())
+        say_written(named(shown.table))

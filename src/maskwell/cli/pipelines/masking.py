@@ -1,6 +1,6 @@
 """Several columns of many files into a folder of reports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from maskwell.designs import Design
 from maskwell.designs.storage import about
 from maskwell.input_files import read_whole
 from maskwell.plain_text import visible
+from maskwell.results.numbers import limit
+from maskwell.sampling.entropy import MIN_KEY_BYTES
 from maskwell.tables.labels import Label
 
 _ENOUGH_ROWS = 10_000  # fewer tell how long starting takes
@@ -29,6 +31,18 @@ def named_designs(options: Sequence[str]) -> dict[str, Design]:
     if len({name for name, _, _ in pairs}) < len(pairs):
         raise CommandError("--design names a column twice; write it once.")
     return {name: load_design(file) for name, _, file in pairs}
+
+
+def read_key(path: Path) -> bytes:
+    """The key in a file."""
+    key = read_whole(path, CommandError)
+    if len(key) < MIN_KEY_BYTES:
+        raise CommandError(
+            f"--key-file {path.name!r} holds {len(key)} bytes, and a key has {MIN_KEY_BYTES} or more; make one with "
+            "(umask 077; head -c 32 /dev/urandom > FILE), and keep it secret: whoever holds it can recover the true "
+            "values."
+        )
+    return key
 
 
 def _others(options: Sequence[str], designs: dict[str, Design]) -> dict[str, Label]:
@@ -64,6 +78,17 @@ def speed_of(rows: int, seconds: float) -> str:
     return f": {seconds:.1f} s, {rows / seconds / 1e6:.2f} million rows a second"
 
 
+def warn_of_layers(designs: Iterable[Design]) -> None:
+    """Say that a design of two layers is drawn here as one round."""
+    if any(design.has_permanent_layer for design in designs):
+        typer.echo(
+            "maskwell: warning: a design of two layers is masked here as one round. Again without a key both layers "
+            "are drawn afresh, which tells more every time; with one the same report comes again, and the second layer "
+            "does nothing. For many rounds mask with mw.rounds.report or mw.rounds.Device.",
+            err=True,
+        )
+
+
 def mask_tables(
     data: str,
     named: dict[str, Design],
@@ -78,6 +103,7 @@ def mask_tables(
 ) -> None:
     """Mask files into parts of a folder, or one file into another, and say how fast."""
     from maskwell.engines import Masking, mask_file, mask_files
+    from maskwell.planning.composition import compose
     from maskwell.reports.table_files import TABLE_SUFFIXES
 
     if STANDARD in (output, data):
@@ -87,11 +113,13 @@ def mask_tables(
         check_output(Path(output), [data])
     elif not Path(output).resolve().parent.is_dir():
         raise CommandError(f"there is no folder to make {output!r} in; create it first.")
-    key = None if key_file is None else read_whole(key_file, CommandError)
+    key = None if key_file is None else read_key(key_file)
     masking = Masking(named, key=key, other=_others(other, named), **options)
+    warn_of_layers(named.values())
     with progress(f"masking {data}", 1) as show:
         outcome = (mask_file if single else mask_files)(data, output, masking, engine=engine, show=show, text=text)
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
+    together = compose(named.values(), list(named))
     if json:
         emit_json(
             {
@@ -100,6 +128,7 @@ def mask_tables(
                 "rows_per_second": speed,
                 "engine": engine,
                 "randomness": "keyed" if masking.keyed else "secure",
+                "epsilon": together.epsilon,
                 "columns": {name: {"design": about(design)} for name, design in masking.designs.items()},
             }
         )
@@ -110,5 +139,7 @@ def mask_tables(
         f"masked {outcome.rows:,} rows of {', '.join(map(visible, masking.designs))}{parts}{before}"
         f"{speed_of(outcome.rows, outcome.seconds)}"
     )
+    if len(named) > 1:
+        typer.echo(f"what the {len(named)} columns tell of one record together: epsilon {limit(together.epsilon)}")
     say_written([output])
     say_taken_for_true(list(masking.designs))

@@ -185,7 +185,11 @@ def _odds(own: int, other: int, ratio: Fraction | float) -> Fraction:
 
 def _check(k: int, layers: tuple[Layer, ...]) -> None:
     if k > MOST_BIT_CATEGORIES:
-        raise DesignError(f"reports of bits are for up to {MOST_BIT_CATEGORIES:,} categories; got {k:,}. Group them.")
+        raise DesignError(
+            f"reports of bits are for up to {MOST_BIT_CATEGORIES:,} categories; got {k:,}. Group them, or keep "
+            "one report for each answer and send it as it is: mask by mw.plan(categories, mw.LDP(epsilon)) with a key, "
+            "which mw.rounds.privacy(design, rounds, values) accounts for."
+        )
     for layer in layers:
         stored.integers(layer, "the weights of a layer of bits", 1)
         if not layer[1] < layer[0] < TOTAL:
