@@ -58,6 +58,7 @@ THINGS = """
 --design            the design
 --device            what a respondent draws with
 --diagonal          the chance of staying
+--different-people  that nobody is in two tallies
 --diversity         the demand of local diversity
 --drop              columns to leave out
 --dry-run           write nothing
@@ -93,6 +94,7 @@ THINGS = """
 --least-diagonal    the least chance of staying
 --level             the level of intervals
 --lonely            what to do with a lonely cluster
+--longitudinal      privacy of all rounds
 --margins           known totals
 --matches           how many right matches are allowed
 --merge             join sets that are too small
@@ -107,6 +109,7 @@ THINGS = """
 --other             what labels count as that a design does not know
 --output            the file or folder to write
 --patterns          keep each distinct report
+--per-round         privacy of each round
 --permutations      how many shuffles
 --phi               the demand of average security
 --plan              a plan to write
@@ -130,6 +133,7 @@ THINGS = """
 --restore           a copy of a database to read
 --rho1              a belief beforehand
 --rho2              a belief afterwards
+--rounds            how often one thing is asked of a person
 --seed              repeatable draws
 --sensitive         columns whose diversity counts
 --separator         what separates labels in a cell
@@ -148,6 +152,7 @@ THINGS = """
 --trim              blanks and capitals do not count
 --uniques           how many uniques are allowed
 --value             the share to compare with
+--values            how many different answers one gives
 --variance          tables whose added variance is reported
 --weights           the column of sampling weights
 --within            what no record may leave

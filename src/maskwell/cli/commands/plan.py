@@ -182,8 +182,8 @@ def _layered(labels: Any, longitudinal: str | None, per_round: str | None, deman
         raise CommandError("--longitudinal and --per-round are the demand; leave other demands and --design out.")
     if labels is None:
         raise CommandError("name the categories with --categories, count them with --k, or take them --from a file.")
-    asked = {"longitudinal": number(longitudinal, "--longitudinal"), "per_round": number(per_round, "--per-round")}
-    return plan_rounds(labels, **asked)
+    kept, sent = number(longitudinal, "--longitudinal"), number(per_round, "--per-round")
+    return plan_rounds(labels, longitudinal=kept, per_round=sent)
 
 
 def _labels(

@@ -38,7 +38,7 @@ def read_key(path: Path) -> bytes:
     key = read_whole(path, CommandError)
     if len(key) < MIN_KEY_BYTES:
         raise CommandError(
-            f"--key-file {path.name!r} holds {len(key)} bytes, and a key has {MIN_KEY_BYTES} or more; make one with "
+            f"--key-file {path.name!r} holds {len(key)} bytes, and a key has at least {MIN_KEY_BYTES}; make one with "
             "(umask 077; head -c 32 /dev/urandom > FILE), and keep it secret: whoever holds it can recover the true "
             "values."
         )
