@@ -5,9 +5,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from maskwell.designs import LayeredDesign
 from maskwell.designs.base import Design, require_design
-from maskwell.designs.layered.base import RoundsParity
+from maskwell.designs.layered.base import RoundsParity, require_layers
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.exact import fraction, log_above
@@ -45,13 +44,13 @@ class RoundsPrivacy(Result):
         return self._parity_of(self.rounds)
 
     def _parity_of(self, rounds: int) -> RoundsParity:
-        if isinstance(self.design, LayeredDesign):
-            return self.design.parity_of_rounds(rounds)
+        if self.layered:
+            return require_layers(self.design).parity_of_rounds(rounds)
         return RoundsParity(Fraction(self.design.exact_parity()), True)
 
     def _longitudinal_parity(self) -> Fraction:
-        if isinstance(self.design, LayeredDesign):
-            return self.design.longitudinal_parity()
+        if self.layered:
+            return require_layers(self.design).longitudinal_parity()
         return Fraction(self.design.exact_parity())
 
     def exact_parity(self) -> Fraction:

@@ -14,7 +14,7 @@ from maskwell.auditing import audit
 from maskwell.auditing.cautions import USUAL_CEILING
 from maskwell.demands import AverageSecurity
 from maskwell.designs.base import Design, require_design
-from maskwell.designs.layered.base import LayeredDesign
+from maskwell.designs.layered.base import require_layers
 from maskwell.designs.storage import about
 from maskwell.errors import DesignError
 from maskwell.plain_json import jsonable
@@ -111,9 +111,9 @@ def _closing(texts: list[list[Sentence]]) -> int:
 
 def _rounds(design: Design, audience: Audience) -> Iterator[Sentence]:
     """What is different where the same is asked many times, of a design that was made for that."""
-    if not isinstance(design, LayeredDesign):
+    if not design.has_permanent_layer:
         return
-    parity = design.longitudinal_parity()
+    parity = require_layers(design).longitudinal_parity()
     if audience == "respondent":
         yield say("All of this is about one round.")
         yield belief(

@@ -33,7 +33,8 @@ from maskwell.cli.shared.output import (
     say_written,
 )
 from maskwell.cli.shared.pages import HtmlOption, check_page
-from maskwell.designs import Design, LayeredDesign
+from maskwell.designs import Design
+from maskwell.results.numbers import limit
 
 _MOST_FOUND = 10_000
 
@@ -161,9 +162,11 @@ def plan(
                 f"A category is found among the largest (estimate --top), certainly above zero, with an even chance if "
                 f"a share of {share:.2g} holds it."
             )
-        if isinstance(chosen, LayeredDesign):
-            kept = math.log(chosen.longitudinal_parity())
-            typer.echo(f"Two layers: epsilon {chosen.epsilon:.6g} in one round, {kept:.6g} in all. See mw.rounds.")
+        if chosen.has_permanent_layer:
+            from maskwell.rounds import privacy
+
+            kept = limit(privacy(chosen, 1, 1).limit)
+            typer.echo(f"Two layers: epsilon {limit(chosen.epsilon)} in one round, {kept} in all. See mw.rounds.")
         from maskwell.auditing import audit
 
         for warning in audit(chosen).warnings:
