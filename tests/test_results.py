@@ -208,7 +208,18 @@ WITHOUT_PICTURE |= {"Equivalence", "Price", "Projection", "Intruders", "Outcome"
 
 NO_RESULTS = {
     # What is given to other functions: files, tables, settings, keys of a survey.
-    *("Arms", "Behaviour", "Column", "Combination", "Demand", "EncodedTable", "Hierarchy", "Ledger", "Masking"),
+    *(
+        "Arms",
+        "Behaviour",
+        "Column",
+        "Combination",
+        "Demand",
+        "Device",
+        "EncodedTable",
+        "Hierarchy",
+        "Ledger",
+        "Masking",
+    ),
     *("Microdata", "Recipe", "Recode", "Variable", "BlockEntry"),
     # Parts of a design or of a result, which show themselves in it.
     *("Batch", "Codec", "Channel", "Sampler", "Scores", "Space", "Embedding", "Patterns", "Moments", "Entry"),

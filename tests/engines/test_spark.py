@@ -120,7 +120,7 @@ def test_what_is_wrong_with_a_file_comes_back_in_one_line(
     pq.write_table(PEOPLE.slice(0, 10), tmp_path / "data" / "right.parquet")
     pq.write_table(wrong.slice(10, 10), tmp_path / "data" / "wrong.parquet")
     masking = mw.engines.Masking(DESIGNS, **KEYED)
-    with pytest.raises(mw.DataError, match=r"^'wrong.parquet', column 'habit': .*10 of 10 rows") as caught:
+    with pytest.raises(mw.DataError, match=r"^'wrong.parquet', column 'habit': .*10 of the first 10 rows") as caught:
         mw.engines.mask_files(tmp_path / "data", tmp_path / "out", masking, engine="spark")
     assert "Zyzzyva" not in str(caught.value)
     assert [path.name for path in (tmp_path / "out").glob("*.parquet")] == ["right.parquet"]

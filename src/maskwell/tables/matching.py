@@ -104,8 +104,8 @@ class UnknownLabelError(DataError):
 def _where(row: int, count: int, n: int, before: int | None) -> str:
     """Which rows an error is about: of a column in memory counted from 0, of a file data rows from 1."""
     if before is None:
-        return f"in {count} of {n} rows, first in row {row}"
-    return f"first in data row {before + row + 1:,} ({count:,} of the first {before + n:,} rows)"
+        return f" in {count} of {n} rows, first in row {row}"
+    return f", first in data row {before + row + 1:,} ({count:,} of the first {before + n:,} rows)"
 
 
 def _unknown(where: str, labels: tuple[Label, ...], kind: Any = None) -> UnknownLabelError:
@@ -116,7 +116,7 @@ def _unknown(where: str, labels: tuple[Label, ...], kind: Any = None) -> Unknown
         "The column is of truth values: declare true,false." if truths else "Recode the column or declare the category."
     )
     return UnknownLabelError(
-        f"values hold a label that the design does not know {where}; allowed labels: {shown(labels)}. {remedy}"
+        f"values hold a label that the design does not know{where}; allowed labels: {shown(labels)}. {remedy}"
     )
 
 
@@ -150,7 +150,7 @@ def _matched(array: Any, matcher: Matcher, missing: Missing, other: int | None, 
         row, count = pc.index(found.absent, True).as_py(), pc.sum(found.absent).as_py()
         raise DataError(
             Advice(
-                f"values are missing {_where(row, count, n, before)}; pass ",
+                f"values are missing{_where(row, count, n, before)}; pass ",
                 Setting("missing", "keep", quote='"'),
                 " to leave those reports empty, or recode them as a category of their own.",
             ),
