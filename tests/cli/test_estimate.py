@@ -45,7 +45,7 @@ def test_estimate_gives_the_chosen_interval(run: Run, files: Path, kind: Any) ->
     limits = expected.interval(0.9, kind, simultaneous=True)
     assert found["intervals"] == limits.tolist()
     text = run("estimate", "reports.parquet", *options).out.decode()
-    assert f"90 % interval ({kind.capitalize()}, for all together)" in text
+    assert f"90 % interval ({kind.title()}, for all together)" in text
     assert f"[{limits[0, 0]:8.4f}, {limits[0, 1]:8.4f}]" in text
     rows = list(csv.DictReader(io.StringIO(run("estimate", "reports.parquet", *options, "--csv", "-").out.decode())))
     assert [row["category"] for row in rows] == LABELS
