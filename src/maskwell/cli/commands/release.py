@@ -35,7 +35,7 @@ def release(
         typer.Option(
             "--within",
             help="What no record may leave: sex, age=18,65 (where intervals start), or race=white|black,asian "
-            "(groups). Repeatable.",
+            "(groups). Numbers are cut as they are before --recode. Repeatable.",
         ),
     ] = None,
     exempt: Annotated[
@@ -197,7 +197,7 @@ def release(
         file.require(names_from(accept), "accept")
         tables = [spec_from([text], coarser, "--variance") for text in variance or ()]
         if method == "--keys":
-            asked = _limit(coarser, keys, xi, (within, exempt), merge, together)
+            asked = _limit((columns, coarser), keys, xi, (within, exempt), merge, together)
             file.require(names_from(along), "along")
             formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
             asked = replace(asked, **formed, along=tuple(names_from(along)), recoding=recoding)
@@ -282,15 +282,22 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
 
 
 def _limit(
-    table: EncodedTable, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
+    tables: tuple[EncodedTable, EncodedTable],
+    keys: str | None,
+    xi: str | None,
+    cuts: tuple[Any, Any],
+    merge: bool,
+    together: str | None,
 ) -> Any:
+    """What is asked of a table, before and after it was recoded."""
     from maskwell.cli.releasing.methods import Limit
 
-    columns, (within, exempt) = names_from(keys), cuts
+    columns, (within, exempt), (before, table) = names_from(keys), cuts, tables
     table.native.require(columns, "keys")
     table.native.require([together] if together else [], "together")
     spared = spec_from(exempt, table, "--exempt", grouped=False)
-    return Limit(columns, number(xi or "", "--xi"), spec_from(within, table, "--within"), spared, merge, together)
+    kept = spec_from(within, table, "--within", before=before)
+    return Limit(columns, number(xi or "", "--xi"), kept, spared, merge, together)
 
 
 def _steps(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption
+from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption, WeightsOption
 from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import JsonOption, emit_json, named, progress, save, say_written
@@ -35,7 +35,7 @@ def risk(
         Path, typer.Argument(help=f"{FILE_HELP} Or a pattern in quotes or a folder of Parquet and Arrow files.")
     ],
     keys: Annotated[str, KEYS_OPTION],
-    weights: Annotated[str | None, typer.Option("--weights", help="The column of sampling weights.")] = None,
+    weights: WeightsOption = None,
     population: PopulationOption = None,
     sensitive: Annotated[str, typer.Option("--sensitive", help="Columns whose diversity within cells counts.")] = "",
     model: Annotated[Model, typer.Option("--model", help="How cells of the population are modelled.")] = Model.stepwise,

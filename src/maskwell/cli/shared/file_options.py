@@ -44,15 +44,21 @@ def names_from(text: str | None) -> list[str]:
 
 
 def spec_from(
-    texts: Sequence[str] | None, table: EncodedTable, parameter: str, *, grouped: bool = True
+    texts: Sequence[str] | None,
+    table: EncodedTable,
+    parameter: str,
+    *,
+    grouped: bool = True,
+    before: EncodedTable | None = None,
 ) -> dict[str, Any] | None:
     """Columns and their cuts: ``sex``, ``age=18,65`` (where intervals start) or ``race=white|black,other`` (groups).
 
-    Without ``grouped`` there are no intervals, and categories are listed one by one.
+    Without ``grouped`` there are no intervals, and categories are listed one by one. Intervals of a number that has
+    become categories since are of the table as it was ``before``.
     """
     spec: dict[str, Any] = {}
     for text in texts or ():
-        for name, how in [_read(part, table, parameter, grouped) for part in _columns(text, table.names)]:
+        for name, how in [_read(part, table, parameter, grouped, before) for part in _columns(text, table.names)]:
             if name in spec:
                 raise CommandError(f"{parameter} names the column {name!r} twice; write it once.")
             spec[name] = how
@@ -71,7 +77,9 @@ def _columns(text: str, names: Sequence[str]) -> list[str]:
     return parts
 
 
-def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tuple[str, Any]:
+def _read(
+    text: str, table: EncodedTable, parameter: str, grouped: bool, before: EncodedTable | None
+) -> tuple[str, Any]:
     name, equals, how = text.partition("=")
     name = text if text in table.names or not equals else name.strip()
     table.native.require([name], parameter)
@@ -83,7 +91,7 @@ def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tupl
     parts = [part.strip() for part in how.split("|")]
     if grouped and len(parts) == 1:
         starts = [_number(part) for part in how.split(",")]
-        if all(_is_number(label) for label in labels.values() if label is not None):
+        if _of_numbers(table, name) or (before is not None and None not in starts and _of_numbers(before, name)):
             if None in starts:
                 raise CommandError(
                     f"{parameter} {text!r}: {name!r} holds numbers, so after the = come the numbers where intervals "
@@ -120,6 +128,10 @@ def _number(text: str) -> int | float | None:
     except CommandError:
         return None
     return float(value) if isinstance(value, Fraction) else value
+
+
+def _of_numbers(table: EncodedTable, name: str) -> bool:
+    return all(_is_number(label) for label in table.coded(name).labels if label is not None)
 
 
 def _is_number(label: Any) -> bool:

@@ -169,6 +169,7 @@ class Release(BaseRelease):
             f"  recoded:   {'; '.join(self.recoded.recipe.lines())}",
             f"             {before.uniques} records alone with their keys before, {after.uniques} after; "
             f"{percent(after.entropy, 1)} of the keys' entropy kept",
+            *(f"             {each}" for each in self.recoded.merged),
             *(f"  beware:    {each}" for each in self.recoded.told),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from maskwell.release.identification.request import Request
 from maskwell.release.identification.rules import Rule, frequencies
 from maskwell.release.identification.theta import drawn_thetas, exchange
 from maskwell.release.partition import Partition, factor, partition
+from maskwell.release.recoding.cuts import cuts_after
 from maskwell.release.recoding.recipe import apply
 from maskwell.release.rows import settled
 from maskwell.risk.frequencies import Cells, cross_classify, group
@@ -158,6 +160,8 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     original, lazy = settled(table)
     recoded = apply(request.recoding, original if lazy else encoded(table)).after
     source = settled(recoded)[0]
+    within = cuts_after(request.within, request.recoding.columns, original.coded, source.coded)
+    request = dataclasses.replace(request, within=within)
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
     source.arrays(list(wanted))  # an error if one is not there
