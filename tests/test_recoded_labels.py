@@ -83,3 +83,44 @@ def test_a_hierarchy_may_name_codes_or_labels(path: Path) -> None:
     assert mr.search_recoding(file, ["age", "town"], ladders, matches=300).recipe.columns.keys() == {"town"}
     with pytest.raises(DataError, match="codes where the table has labels"):
         mr.recode(file.table, ["town"], {"town": mr.hierarchy(halves)})
+
+
+def refused(path: Path) -> Path:
+    """A labelled file in which some did not answer: codes 8 and 9 of SPSS, .a of Stata."""
+    random, n = np.random.default_rng(6), 400
+    nowhere = {8.0: "refused", 9.0: "no answer"} if path.suffix == ".sav" else {2.0**1023 + 2.0**1011: "refused"}
+    labels = {1.0: "national", 2.0: "EU", 3.0: "Asia", **nowhere}
+    picked = pa.array(random.integers(0, len(labels), n).astype(np.int32))
+    column = pa.DictionaryArray.from_arrays(picked, pa.array([*labels.values()]))
+    missing = ({"lo": 8.0, "hi": 99.0},) if path.suffix == ".sav" else ()
+    codes = pa.array([*labels], pa.float64())
+    variables = {"citizen": Variable(value_labels=labels, codes=codes, missing=missing)}
+    table = pa.table({"citizen": column, "age": pa.array(random.integers(18, 60, n))})
+    target = path.with_name(f"refused{path.suffix}")
+    microdata.write(Microdata(table, {".sav": "spss", ".dta": "stata"}[path.suffix], variables), target)
+    return target
+
+
+def test_codes_that_are_declared_missing_stay_so_where_they_survive(path: Path) -> None:
+    file = microdata.read(refused(path))
+    before = _labels(file, "citizen")
+    recoding = {"citizen": mr.groups({"foreign": ["EU", "Asia"]})}
+    made = mr.recode(file, ["citizen", "age"], recoding).table
+    release = mr.limit_identification(file, ["citizen", "age"], 0.5, recoding=recoding, seed=1)
+    for i, each in enumerate((made, release.setup.given.with_table(release.table))):
+        target = path.with_name(f"again{i}{path.suffix}")
+        microdata.write(each, target)
+        after = microdata.read(target)
+        codes = _labels(after, "citizen")
+        new = next(code for code, label in codes.items() if label == "foreign")
+        # A code that nobody had, and no missing value of Stata.
+        assert new == (10.0 if path.suffix == ".sav" else 4.0)
+        assert {code: label for code, label in codes.items() if code != new}.items() <= before.items()
+        assert [(one["lo"], one["hi"]) for one in after.variable("citizen").missing] == (
+            [(8.0, 9.0)] if path.suffix == ".sav" else []
+        )
+        assert "refused" in after.values("citizen").to_pylist()
+    merged = mr.recode(
+        file, ["citizen"], {"citizen": mr.groups({"none": ["refused", 9] if path.suffix == ".sav" else ["refused"]})}
+    )
+    assert not merged.table.variable("citizen").missing
