@@ -11,7 +11,6 @@ from maskwell.errors import DataError
 from maskwell.microdata.dictionaries import renewed, restricted, still_there
 from maskwell.plain_text import among
 
-
 _MISSING_IN_STATA = 2.0**1023
 
 

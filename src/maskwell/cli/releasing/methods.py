@@ -138,7 +138,7 @@ def plan_text(plan: ReleasePlan, dropped: Sequence[str]) -> str:
 
 
 def dropped_before(path: Path | None, there: Sequence[str]) -> list[str]:
-    """Of the columns that are there, those that a stored plan's release left out; what is wrong with it is told later."""
+    """Of the columns that are there, those that the release of a stored plan left out; its faults are told later."""
     try:
         stored = json.loads(read_whole(path, CommandError)).get(_DROPPED, []) if path is not None else []
     except (ValueError, AttributeError, RecursionError):

@@ -11,6 +11,7 @@ from maskwell.plain_text import visible_lines
 from maskwell.release import Release
 from maskwell.release.attack.disclosures import combinations_nobody_had
 from maskwell.release.attack.intruders import risk_lines
+from maskwell.release.attack.repeated_values import nearly_unique
 
 _MOST_COMPARED = 300_000
 """Up to this many records all pairs of columns are compared for the terminal; that takes seconds for a million."""
@@ -141,7 +142,8 @@ def _planned(release: Release) -> list[str]:
 
 def _tables(outcome: Outcome, tables: Sequence[Any]) -> list[Any]:
     """Those that were named; the columns that may change, one by one, if none was."""
-    return list(tables) or [{name: None} for name in outcome.columns]
+    of_its_own = nearly_unique(outcome.release.before, outcome.columns)
+    return list(tables) or [{name: None} for name in outcome.columns if name not in of_its_own]
 
 
 def _added(outcome: Outcome, tables: Sequence[Any]) -> Iterator[str]:

@@ -125,6 +125,8 @@ class PublicView:
     """Whether the limit is proven for those who use the counts of all combinations too; the figure itself would tell
     how many cells a block has."""
     matrices: tuple[PublicMatrix, ...] = ()
+    untold: tuple[str, ...] = ()
+    """Of the columns that may differ, those without a table: nearly every record has a value of its own."""
     recoded: tuple[tuple[str, str], ...] = ()
     """Columns that are coarser than they were, with how: what the values of the file show anyway."""
 
@@ -175,17 +177,26 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         return _table(release.columns, named, release.added_variance(named), kind, kind != "weakened")
 
     within = tuple((name, () if name in still else levels) for name, levels in groups.items())
+    untold = tuple(name for name in request.along if name in moving and _is_its_own(release.columns, name))
+    shown = [name for name in moving if name not in untold]
     return PublicView(
         setup.n,
         "limit_identification",
         (Moved(moving, within, unbiased=True),) if moving else (),
         tuple(name for name in column_names(release.table) if name not in moving),
         request.together,
-        tuple(table(named) for named in (*moving, *_further(of, moving))),
+        tuple(table(named) for named in (*shown, *_further(of, shown))),
         float(request.xi) if publish_limit else None,
         publish_limit and release.audit.holds_for_all_counts,
+        untold=untold,
         recoded=_recoded(request.recoding),
     )
+
+
+def _is_its_own(released: EncodedTable, name: str) -> bool:
+    """Whether most values of a column are those of a record or two, so that counting them tells nothing."""
+    column = released.coded(name)
+    return column.size > len(column.codes) / 2
 
 
 def _recoded(recipe: Recipe) -> tuple[tuple[str, str], ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError
 from maskwell.release.drawing import Chance
@@ -242,8 +243,13 @@ def _of_units(column: Coded, unit_of_row: Ints, row_of_unit: Ints, together: str
     differing = len(np.unique(unit_of_row[codes[unit_of_row] != column.codes]))
     if differing:
         raise DataError(
-            f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what is "
-            "moved together must describe the group, so release keys of single records in a step of their own."
+            Advice(
+                f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what "
+                "is moved ",
+                Setting("together"),
+                f" must describe the group. With keys of single records leave out {together!r} itself: the users then "
+                "lose who belongs together (docs/releasing_a_file.md, Households).",
+            )
         )
     missing = int((codes == len(column.labels) - 1).sum()) if column.missing else 0
     return Coded(column.name, codes, column.labels, missing)
