@@ -124,3 +124,22 @@ def test_codes_that_are_declared_missing_stay_so_where_they_survive(path: Path) 
         file, ["citizen"], {"citizen": mr.groups({"none": ["refused", 9] if path.suffix == ".sav" else ["refused"]})}
     )
     assert not merged.table.variable("citizen").missing
+
+
+def test_what_a_file_declares_missing_is_listed_and_may_count_as_missing(path: Path) -> None:
+    target = refused(path)
+    file, without = microdata.read(target), microdata.read(target, user_missing=True)
+    declared = file.declared_missing("citizen")
+    assert list(declared.values()) == (["refused", "no answer"] if path.suffix == ".sav" else ["refused"])
+    assert file.declared_missing("age") == without.declared_missing("citizen") == {}
+    values = file.values("citizen").to_pylist()
+    assert without.values("citizen").to_pylist() == [None if value in declared.values() else value for value in values]
+    # They are written with their codes, by a release too.
+    for i, table in enumerate([without.table, mr.limit_identification(without, ["citizen", "age"], 0.5, seed=1).table]):
+        again = path.with_name(f"declared{i}{path.suffix}")
+        microdata.write(without.with_table(table), again)
+        codes = microdata.read(again)
+        assert codes.declared_missing("citizen") == declared
+        assert i or codes.values("citizen").to_pylist() == values
+    with pytest.raises(DataError, match=r"na is for CSV files.*user_missing"):
+        microdata.read(target, na=["9"])

@@ -13,7 +13,9 @@ from maskwell import release as mr
 from maskwell.errors import DataError
 from maskwell.microdata import Microdata, Variable
 from maskwell.release import Recode, recode, search_recoding
+from maskwell.release.evaluation.public_view import public_view
 from maskwell.tables.encoded import encoded
+from maskwell.views.pages.release import external_page, internal_page
 from tests.test_release_blocks import people
 
 JOBS = ["cook", "farmer", "Amer-Indian-Eskimo", None]
@@ -230,3 +232,43 @@ def test_a_search_takes_no_level_that_crosses_what_no_record_leaves() -> None:
 def test_a_column_that_is_no_key_is_told(tmp_path: Path) -> None:
     made = recode(persons(), ["age", "sex"], {"weight": mr.rounded(10)})
     assert "weight: rounded to 10; no key, so that the figures of risk are without it;" in made.summary()
+
+
+# The order in which tables are read.
+
+
+def test_intervals_stand_in_the_order_of_their_numbers_in_both_reports() -> None:
+    table, keys = people(700)[["sex", "age", "area", "work"]], ["sex", "age", "area"]
+    table["age"] -= 15
+    made = mr.limit_identification(table, keys, 0.4, recoding={"age": mr.intervals(5, top=60)}, seed=1)
+    starts = [int(label.split(" ")[0]) for label in made.comparison().frequencies["age"].levels[0]]
+    assert starts == sorted(starts)
+    assert starts[:2] == [0, 5]
+    after = made.comparison().frequencies["age"]
+    counted = table["age"].map(lambda age: min(age // 5 * 5, 60)).value_counts()
+    assert after.before.tolist() == [counted[start] for start in starts]
+    released = [int(label.split(" ")[0]) for label in made.table["age"]]
+    assert after.after.tolist() == [released.count(start) for start in starts]
+    shown = next(each for each in public_view(made, False, []).tables if each.columns == ("age",))
+    assert [int(label[0].split(" ")[0]) for label in shown.labels] == starts
+    assert shown.counts.tolist() == after.after.tolist()
+    page = internal_page(made, of=["age"])
+    rows = [page.rindex(f">{label}<") for label in made.comparison().frequencies["age"].levels[0]]
+    assert rows == sorted(rows)
+    inside = internal_page(made)
+    for either in (inside[inside.index("age: counts before and after") :], external_page(made)):
+        places = [either.index(f">{label}<") for label in ("5 to 9", "10 to 14", "45 to 49", "60 and above")]
+        assert places == sorted(places)
+
+
+def test_labels_stand_in_the_order_of_their_codes() -> None:
+    labels = {1.0: "single", 2.0: "married", 3.0: "divorced"}
+    random, n = np.random.default_rng(3), 500
+    picked = pa.array(random.choice(3, n, p=[0.5, 0.4, 0.1]).astype(np.int32))
+    column = pa.DictionaryArray.from_arrays(picked, pa.array([*labels.values()]))
+    known = Variable(value_labels=labels, codes=pa.array([*labels], pa.float64()))
+    table = pa.table({"marital": column, "age": random.integers(18, 80, n)})
+    made = mr.limit_identification(Microdata(table, "spss", {"marital": known}), ["marital", "age"], 0.5, seed=1)
+    assert made.comparison().frequencies["marital"].levels[0] == tuple(labels.values())
+    tables = {each.columns: each for each in public_view(made, False, []).tables}
+    assert [label[0] for label in tables["marital",].labels] == [*labels.values()]

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from maskwell.microdata import read, write
+from maskwell.microdata import Microdata, Variable, read, write
 from maskwell.risk import assess
 from tests.cli.runs import SECRET, Run, assert_refused
 from tests.persons import population
@@ -89,3 +89,19 @@ def test_many_files_are_assessed_as_one(run: Run, tmp_path: Path) -> None:
     assert Path("many.html").read_bytes() == Path("one.html").read_bytes()
     (people / "more.csv").write_text("sex,age\nf,1\n")
     assert_refused(run("risk", "people", *asked), "more.csv", "Parquet or Arrow")
+
+
+def test_codes_that_a_file_declares_missing_are_told_and_switched(run: Run, tmp_path: Path) -> None:
+    labels = {1.0: "national", 2.0: "foreign", 9.0: "no answer"}
+    picked = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 20, pa.int32()), pa.array([*labels.values()]))
+    known = Variable(value_labels=labels, codes=pa.array([*labels], pa.float64()), missing=({"lo": 9.0, "hi": 9.0},))
+    table = pa.table({"citizen": picked, "age": pa.array([30, 40] * 30)})
+    write(Microdata(table, "spss", {"citizen": known}), tmp_path / "p.sav")
+    keys = ("p.sav", "--keys", "citizen,age")
+    said = "citizen: 9 (no answer) is declared missing in the file and counted as a category; --user-missing counts it"
+    for command in (("risk", *keys), ("recode", *keys, "--recode", "age=any"), ("release", *keys, "--xi", "0.5")):
+        dry = ("--dry-run",) if command[0] == "release" else ()
+        assert said in run(*command, *dry).text
+        assert said not in run(*command, *dry, "--user-missing").text
+    assert "citizen is missing in 20 records" in run("risk", *keys, "--user-missing").text
+    assert_refused(run("risk", *keys, "--na", "9"), "--na is for CSV files", "pass --user-missing to count")

@@ -141,6 +141,40 @@ class Microdata:
         position = pa.compute.index_in(labels, value_set=kept)
         return pa.DictionaryArray.from_arrays(position.take(array.indices), kept, ordered=array.type.ordered)
 
+    def declared_missing(self, name: str) -> dict[float, str]:
+        """The labels that are values of a column although an SPSS or Stata file declares their codes missing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        variable, column = self.variable(name), self.table.column(name)
+        if self.kind not in ("spss", "stata") or variable.codes is None or not pa.types.is_dictionary(column.type):
+            return {}
+        whole = column.combine_chunks()
+        held = pc.value_counts(whole.indices).field("values").drop_null().to_pylist()
+        entries = [(variable.codes[at].as_py(), whole.dictionary[at].as_py()) for at in sorted(held)]
+        return {code: label for code, label in entries if isinstance(label, str) and self._is_declared(variable, code)}
+
+    def without_declared(self) -> Microdata:
+        """The same file with what it declares missing as missing values; their codes are still written."""
+        import pyarrow as pa
+
+        table = self.table
+        for position, name in enumerate(self.names):
+            gone = self.declared_missing(name)
+            if not gone:
+                continue
+            column = table.column(name).combine_chunks()
+            both = zip(self.variable(name).codes.to_pylist(), column.dictionary.to_pylist(), strict=True)
+            labels = pa.array([None if code in gone else label for code, label in both], column.dictionary.type)
+            table = table.set_column(position, name, pa.DictionaryArray.from_arrays(column.indices, labels))
+        return dataclasses.replace(self, table=table)
+
+    @staticmethod
+    def _is_declared(variable: Variable, code: Any) -> bool:
+        if not isinstance(code, float):
+            return any(isinstance(each["lo"], str) and each["lo"] <= code <= each["hi"] for each in variable.missing)
+        return code >= _MISSING_IN_STATA or any(_is_in(code, each) for each in variable.missing)
+
     def with_table(self, table: Any) -> Microdata:
         """The same file with other values in its columns."""
         import pyarrow as pa

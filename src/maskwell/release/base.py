@@ -56,6 +56,11 @@ class BaseRelease(Result, ABC):
         """The columns that the release may change."""
 
     @property
+    def given(self) -> Any:
+        """The table as it was given, recoded; a file knows the codes of its labels."""
+        return None
+
+    @property
     def changing(self) -> tuple[str, ...]:
         """Those of them that differ among the records that exchange their values."""
         return self.moving

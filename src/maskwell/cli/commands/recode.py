@@ -20,8 +20,18 @@ from maskwell.cli.releasing.recoding import (
 )
 from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption, WeightsOption
 from maskwell.cli.shared.design_options import number
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    UserMissingOption,
+    declared_missing,
+    names_from,
+    spec_from,
+)
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress, say_written
+from maskwell.plain_text import visible_lines
 
 
 def recode(
@@ -77,6 +87,7 @@ def recode(
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
+    user_missing: UserMissingOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make the keys of a file coarser, and say what each step does to risk and to information.
@@ -111,7 +122,7 @@ def recode(
     targets = {"k": k, "xi": xi, "uniques": uniques, "matches": matches, "tau1": tau1, "tau2": tau2}
     asked = {name: value for name, value in targets.items() if value is not None}
     with progress(f"recoding {data.name}", 2) as show:
-        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
+        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [], user_missing=user_missing)
         file.require(names, "keys")
         show(1)
         if ladder:
@@ -154,7 +165,7 @@ def recode(
     if json:
         emit_json(found.to_dict() | {"output": written})
         return
-    typer.echo(found.summary())
+    typer.echo(visible_lines([*declared_missing(file, names), *found.summary().splitlines()]))
     say_written(written)
 
 

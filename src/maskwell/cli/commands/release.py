@@ -19,9 +19,19 @@ from maskwell.cli.releasing.recoding import (
 )
 from maskwell.cli.shared.common_options import KEYS_OPTION, IdsOption, KeyFileOption
 from maskwell.cli.shared.design_options import number
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    UserMissingOption,
+    declared_missing,
+    names_from,
+    spec_from,
+)
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.input_files import read_whole
+from maskwell.plain_text import visible
 from maskwell.tables.encoded import EncodedTable, encoded
 
 
@@ -137,6 +147,7 @@ def release(
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
+    user_missing: UserMissingOption = False,
     json: JsonOption = False,
 ) -> None:
     """Release a microdata file in which a match by the keys is right with no more than a given chance.
@@ -190,7 +201,7 @@ def release(
         {"--replay": replay},
     )
     with progress(f"releasing {data.name}", _STAGES) as show:
-        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
+        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [], user_missing=user_missing)
         show(1)
         chance = _chance(file, key_file, ids, seed)
         left_out = list(dict.fromkeys([*names_from(drop), *dropped_before(replay, file.names)]))
@@ -217,6 +228,7 @@ def release(
         else:
             done = repeat(columns, _only_replay(replay, exempt), chance, dry_run)
         show(2)
+        said = declared_missing(file, used)
         file = done.recoded_file or file
         # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
         found = look(done, names_from(accept), keep_order)
@@ -226,6 +238,7 @@ def release(
         figures = as_json(file, done, tables, written, found) if json else {}
         text = "" if json else as_text(file, done, tables, written, found)
         again = [name for name in left_out if name not in names_from(drop)]
+        text = "\n".join([*map(visible, said), text])
         text += f"\nleft out, as the plan says: {', '.join(again)}" if again and not json else ""
         show(3)
         released = None if dry_run else _reordered(file, done, chance, keep_order)

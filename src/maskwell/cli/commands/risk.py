@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption, WeightsOption
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    UserMissingOption,
+    declared_missing,
+    names_from,
+)
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import JsonOption, emit_json, named, progress, save, say_written
 from maskwell.cli.shared.pages import HtmlOption, check_page
@@ -46,6 +54,7 @@ def risk(
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
+    user_missing: UserMissingOption = False,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -68,12 +77,15 @@ def risk(
 
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
+    said: list[str] = []
     with progress(f"assessing {data.name}", 3) as show:
         many = data.is_dir() or (not data.exists() and has_magic(str(data)))
         if many:
             table = combinations(expand(data), list(dict.fromkeys([*columns, *diverse])), weights)
         else:
-            table = _needed(read(data, delimiter=delimiter, encoding=encoding, na=na or []), columns, diverse, weights)
+            file = read(data, delimiter=delimiter, encoding=encoding, na=na or [], user_missing=user_missing)
+            table = _needed(file, columns, diverse, weights)
+            said = declared_missing(file, [*columns, *diverse])
         show(1)
         report = assess(
             table,
@@ -96,7 +108,7 @@ def risk(
     if json:
         emit_json({"n": figures.pop("records"), **figures, "output": named(html)})
     else:
-        typer.echo(said_lines(summary_lines(report), options_of(risk)))
+        typer.echo(said_lines([*said, *summary_lines(report)], options_of(risk)))
         say_written(named(html))
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -24,6 +24,14 @@ EncodingOption = Annotated[
     str | None,
     typer.Option("--encoding", help="The encoding of a CSV file; found from its bytes otherwise."),
 ]
+UserMissingOption = Annotated[
+    bool,
+    typer.Option(
+        "--user-missing",
+        help="Count labelled codes that an SPSS or Stata file declares missing (9: no answer) as missing values; they "
+        "are categories otherwise.",
+    ),
+]
 FILE_HELP = "The file: .csv (or .csv.gz, .tsv), .parquet, .arrow, Stata's .dta, or SPSS's .sav or .zsav."
 _MISSING = "(missing)"
 
@@ -31,6 +39,26 @@ _MISSING = "(missing)"
 def data_source(source: str) -> Any:
     """A file by its name, or standard input."""
     return sys.stdin.buffer if source == STANDARD else source
+
+
+def declared_missing(file: Any, names: Sequence[str]) -> list[str]:
+    """A line for each column in which codes that are declared missing are counted as categories."""
+    found = {name: file.declared_missing(name) for name in dict.fromkeys(names) if name in file.names}
+    return [_declared(name, codes) for name, codes in found.items() if codes]
+
+
+def _declared(name: str, codes: Mapping[Any, str]) -> str:
+    listed = ", ".join(f"{_code(code)} ({label})" for code, label in codes.items())
+    several = "are declared missing in the file and counted as categories; --user-missing counts them as missing"
+    one = "is declared missing in the file and counted as a category; --user-missing counts it as missing"
+    return f"{name}: {listed} {several if len(codes) > 1 else one}"
+
+
+def _code(code: Any) -> str:
+    """A code as people write it: ``.a`` to ``.z`` of Stata are numbers from 2^1023 on."""
+    if not isinstance(code, float):
+        return str(code)
+    return f"{code:g}" if code < 2.0**1023 else f".{chr(96 + round((code - 2.0**1023) / 2.0**1011))}"
 
 
 def names_from(text: str | None) -> list[str]:

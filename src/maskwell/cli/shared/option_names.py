@@ -30,7 +30,7 @@ _WRITTEN = {"--ladder": {"one_category": "any", "one_category(missing=True)": "a
 # What another command does.
 _ELSEWHERE = {"search_recoding": "maskwell recode --ladder"}
 # Options that are switches: the value that they stand for.
-_SWITCHES = {"--merge": "merge"}
+_SWITCHES = {"--merge": "merge", "--user-missing": True}
 
 
 def options_of(command: Callable[..., Any]) -> dict[str, str]:

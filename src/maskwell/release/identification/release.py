@@ -46,6 +46,10 @@ class Release(BaseRelease):
         return self.setup.columns
 
     @property
+    def given(self) -> Any:
+        return self.setup.given
+
+    @property
     def n(self) -> int:
         return self.setup.n
 
