@@ -98,6 +98,7 @@ def risk(
             repeats=REPEATS if many else None,
             squares=SQUARES if many and weights is not None else None,
         )
+        said += _weighed(report, weights, population)
         show(2)
         # What is left to compute: the keys, left out one by one.
         figures = report.to_dict()
@@ -110,6 +111,16 @@ def risk(
     else:
         typer.echo(said_lines([*said, *summary_lines(report)], options_of(risk)))
         say_written(named(html))
+
+
+def _weighed(report: Any, weights: str | None, population: int | None) -> list[str]:
+    """What is odd about the weights."""
+    cells, lines = report.cells.population, []
+    if weights in report.keys:
+        lines.append(f"{weights} is the weight and among the keys: does an intruder know it to the last digit?")
+    if cells is not None and population is not None:
+        lines.append(f"the weights sum to {cells.sum():,.0f} and are scaled to the population of {population:,}")
+    return lines
 
 
 def _needed(found: Microdata, keys: list[str], sensitive: list[str], weights: str | None) -> Any:
