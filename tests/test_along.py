@@ -148,3 +148,61 @@ def test_what_moves_along_with_a_group_must_describe_the_group() -> None:
         limit_identification(homes.assign(rent=range(200)), "size", 0.5, together="home", along="rent", seed=1)
     with pytest.raises(DataError, match="no column 'rnet'"):
         limit_identification(homes, "size", 0.5, along="rnet", seed=1)
+
+
+# Numbers of which nearly every record has its own.
+
+
+def weighted(n: int = 3000, digits: int | None = None) -> dict[str, Any]:
+    """Persons with a weight of many digits."""
+    random = np.random.default_rng(9)
+    weight = random.uniform(10, 50, n)
+    return {
+        "sex": random.choice(["f", "m"], n),
+        "age": random.integers(16, 90, n),
+        "region": random.choice(["n", "e", "s", "w"], n),
+        "weight": weight if digits is None else weight.round(digits),
+    }
+
+
+def test_a_weight_that_occurs_twice_tells_who_moved_and_is_said() -> None:
+    table = weighted()
+    made = limit_identification(table, ["sex", "age", "region"], 0.5, "sex", along="weight", seed=3)
+    (found,) = made.repeated
+    values = np.asarray(made.table["weight"])
+    counts = Counter(values.tolist())
+    again = np.array([counts[value] > 1 for value in values.tolist()])
+    moved = made.cell_after != made.setup.cell_of_unit
+    assert (found.column, found.records) == ("weight", int(again.sum()))
+    assert (found.moved, found.moved_else) == pytest.approx((moved[again].mean(), moved[~again].mean()))
+    assert found.moved > 5 * found.moved_else
+    # Both show one combination, as the module says.
+    cells = {value: set() for value in values[again].tolist()}
+    for value, cell in zip(values[again].tolist(), made.cell_after[again].tolist(), strict=True):
+        cells[value].add(cell)
+    assert {len(own) for own in cells.values()} == {1}
+    warnings = disclosures(made).warnings()
+    assert sum("'weight' goes along and is another value in nearly every record" in words for words in warnings) == 1
+    assert disclosures(made).to_dict()["repeated"] == [found.to_dict()]
+    assert "goes along and is another value" in internal_page(made).replace("&#x27;", "'")
+
+
+def test_values_that_many_share_mark_nobody() -> None:
+    made = limit_identification(weighted(digits=0), ["sex", "age", "region"], 0.5, "sex", along="weight", seed=3)
+    assert made.changed_records
+    assert made.repeated == ()
+    nobody = limit_identification(weighted(), ["sex"], 0.5, along="weight", seed=3)
+    assert nobody.repeated == ()
+
+
+def test_the_page_for_users_has_words_and_no_table_for_weights_that_moved_along() -> None:
+    made = limit_identification(weighted(), ["sex", "age", "region"], 0.5, "sex", along="weight", seed=3)
+    view = public_view(made, False, [])
+    assert view.untold == ("weight",)
+    assert "weight" in view.moving
+    assert ("weight",) not in [table.columns for table in view.tables]
+    page = external_page(made)
+    assert "There is no table of weight" in page
+    assert "can be calibrated to known totals again" in page
+    coarse = limit_identification(weighted(digits=0), ["sex", "age", "region"], 0.5, "sex", along="weight", seed=3)
+    assert ("weight",) in [table.columns for table in public_view(coarse, False, []).tables]

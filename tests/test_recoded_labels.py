@@ -83,3 +83,63 @@ def test_a_hierarchy_may_name_codes_or_labels(path: Path) -> None:
     assert mr.search_recoding(file, ["age", "town"], ladders, matches=300).recipe.columns.keys() == {"town"}
     with pytest.raises(DataError, match="codes where the table has labels"):
         mr.recode(file.table, ["town"], {"town": mr.hierarchy(halves)})
+
+
+def refused(path: Path) -> Path:
+    """A labelled file in which some did not answer: codes 8 and 9 of SPSS, .a of Stata."""
+    random, n = np.random.default_rng(6), 400
+    nowhere = {8.0: "refused", 9.0: "no answer"} if path.suffix == ".sav" else {2.0**1023 + 2.0**1011: "refused"}
+    labels = {1.0: "national", 2.0: "EU", 3.0: "Asia", **nowhere}
+    picked = pa.array(random.integers(0, len(labels), n).astype(np.int32))
+    column = pa.DictionaryArray.from_arrays(picked, pa.array([*labels.values()]))
+    missing = ({"lo": 8.0, "hi": 99.0},) if path.suffix == ".sav" else ()
+    codes = pa.array([*labels], pa.float64())
+    variables = {"citizen": Variable(value_labels=labels, codes=codes, missing=missing)}
+    table = pa.table({"citizen": column, "age": pa.array(random.integers(18, 60, n))})
+    target = path.with_name(f"refused{path.suffix}")
+    microdata.write(Microdata(table, {".sav": "spss", ".dta": "stata"}[path.suffix], variables), target)
+    return target
+
+
+def test_codes_that_are_declared_missing_stay_so_where_they_survive(path: Path) -> None:
+    file = microdata.read(refused(path))
+    before = _labels(file, "citizen")
+    recoding = {"citizen": mr.groups({"foreign": ["EU", "Asia"]})}
+    made = mr.recode(file, ["citizen", "age"], recoding).table
+    release = mr.limit_identification(file, ["citizen", "age"], 0.5, recoding=recoding, seed=1)
+    for i, each in enumerate((made, release.setup.given.with_table(release.table))):
+        target = path.with_name(f"again{i}{path.suffix}")
+        microdata.write(each, target)
+        after = microdata.read(target)
+        codes = _labels(after, "citizen")
+        new = next(code for code, label in codes.items() if label == "foreign")
+        # A code that nobody had, and no missing value of Stata.
+        assert new == (10.0 if path.suffix == ".sav" else 4.0)
+        assert {code: label for code, label in codes.items() if code != new}.items() <= before.items()
+        assert [(one["lo"], one["hi"]) for one in after.variable("citizen").missing] == (
+            [(8.0, 9.0)] if path.suffix == ".sav" else []
+        )
+        assert "refused" in after.values("citizen").to_pylist()
+    merged = mr.recode(
+        file, ["citizen"], {"citizen": mr.groups({"none": ["refused", 9] if path.suffix == ".sav" else ["refused"]})}
+    )
+    assert not merged.table.variable("citizen").missing
+
+
+def test_what_a_file_declares_missing_is_listed_and_may_count_as_missing(path: Path) -> None:
+    target = refused(path)
+    file, without = microdata.read(target), microdata.read(target, user_missing=True)
+    declared = file.declared_missing("citizen")
+    assert list(declared.values()) == (["refused", "no answer"] if path.suffix == ".sav" else ["refused"])
+    assert file.declared_missing("age") == without.declared_missing("citizen") == {}
+    values = file.values("citizen").to_pylist()
+    assert without.values("citizen").to_pylist() == [None if value in declared.values() else value for value in values]
+    # They are written with their codes, by a release too.
+    for i, table in enumerate([without.table, mr.limit_identification(without, ["citizen", "age"], 0.5, seed=1).table]):
+        again = path.with_name(f"declared{i}{path.suffix}")
+        microdata.write(without.with_table(table), again)
+        codes = microdata.read(again)
+        assert codes.declared_missing("citizen") == declared
+        assert i or codes.values("citizen").to_pylist() == values
+    with pytest.raises(DataError, match=r"na is for CSV files.*user_missing"):
+        microdata.read(target, na=["9"])

@@ -76,7 +76,7 @@ def test_values_become_what_is_said_and_missing_ones_stay(how: mr.Recode, before
         (lambda: mr.intervals(), "width or the breaks"),
         (lambda: mr.intervals(0), "positive"),
         (lambda: mr.intervals(breaks=[3, 1]), "rising"),
-        (lambda: mr.intervals(5, top=92), "inside an interval"),
+        (lambda: mr.intervals(5, top=92), "inside one of the intervals of 5"),
         (lambda: mr.rounded(-1), "positive"),
         (lambda: mr.ends(), "top code, a bottom"),
         (lambda: mr.ends(top=5, bottom=5), "below the top"),

@@ -87,9 +87,17 @@ def among(name: str, available: Sequence[str], most: int = 200, *, quoted: bool 
     >>> among("agge", ["sex", "age", "race"]), among("x", ["sex"], quoted=True)
     ("it has sex, age, race; the nearest is 'age'", "it has 'sex'")
     """
-    lower = {other.lower(): other for other in available}
-    nearest = [repr(lower[text]) for text in difflib.get_close_matches(name.lower(), lower, n=3)]
     listed = ", ".join(repr(other) if quoted else other for other in available[:most])
     more = f" and {len(available) - most} more" if len(available) > most else ""
-    verb = "nearest are" if len(nearest) > 1 else "nearest is"
-    return f"it has {listed}{more}" + (f"; the {verb} {', '.join(nearest)}" if nearest else "")
+    return f"it has {listed}{more}{nearest(name, available)}"
+
+
+def nearest(name: str, available: Sequence[str]) -> str:
+    """Which of the names that there are is nearest to one that is not there; nothing if none is near.
+
+    >>> nearest("agge", ["sex", "age"]), nearest("x", ["sex"])
+    ("; the nearest is 'age'", '')
+    """
+    lower = {other.lower(): other for other in available}
+    near = [repr(lower[text]) for text in difflib.get_close_matches(name.lower(), lower, n=3)]
+    return f"; the {'nearest are' if len(near) > 1 else 'nearest is'} {', '.join(near)}" if near else ""

@@ -86,6 +86,18 @@ def test_a_release_recodes_moves_and_repeats(run: Run, folder: Path, suffix: str
         (("recode", "p.csv", *KEYS, "--recode", "work=width:5"), "is for numbers"),
         (("recode", "p.csv", *KEYS, "--k", "5", "--xi", "0.1"), "needs --ladder"),
         (("recode", "p.csv", *KEYS, "--ladder", "age=width:5"), "needs a target"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:5|x", "--k", 3), "'x' is no level; its levels, from mild"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:10;top=85", "--k", 3), "inside one of the intervals of 10"),
+        (("recode", "p.csv", *KEYS, "--recode", "age=width:5;roof=85"), "after a ; stands top=85"),
+        (("recode", "p.csv", *KEYS, "--recode", "age=width:5,10"), "--ladder takes several"),
+        (("recode", "p.csv", *KEYS, "--recode", "sex=merge:x=f,n"), "merges 'n'"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:5", "--k", 3, "--suppress-below", 3), "leave out --supp"),
+        (("recode", "p.csv", *KEYS, "--importance", "age=3"), "give --ladder"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=any", "--k", 3, "--importance", "3"), "for example age=3"),
+        (("recode", "p.csv", *KEYS, "--keep", "sex"), "--keep goes with --suppress-below"),
+        (("recode", "p.csv", *KEYS, "--suppress-below", 3, "--keep", "work"), "which is no key"),
+        (("recode", "p.csv", *KEYS, "--ladder", "age=width:5", "--tau2", 1), "need --population"),
+        (("recode", "p.csv", *KEYS, "--suppress-below", 9, "--suppress-most", "0.001"), "maskwell recode --ladder"),
         (("recode", "p.csv", *KEYS, "--ladder", "age=width:5", "--k", 900), "not even the coarsest"),
         (("recode", "p.csv", *KEYS, "--suppress-most", "0.1"), "goes with --suppress-below"),
         (("recode", "p.csv", *KEYS, "--recode", "area=file:none.csv"), "none.csv"),
@@ -96,6 +108,46 @@ def test_a_release_recodes_moves_and_repeats(run: Run, folder: Path, suffix: str
 )
 def test_what_cannot_be_done_is_refused_in_a_line(run: Run, folder: Path, given: tuple[str, ...], about: str) -> None:
     assert_refused(run(*given), about)
+
+
+def test_a_ladder_combines_bands_top_codes_and_groups_after_a_first_step(run: Run, folder: Path) -> None:
+    ladders = ("--ladder", "age=width:5,10|any", "--ladder", "area=merge:x=a00,a01|y=a02,a03|file:areas.csv:2")
+    asked = ("--top", "age=60", "--recode", "income=round:1000", "--matches", 200, "--importance", "age=4")
+    found = run("recode", "p.csv", *KEYS, *ladders, *asked, "--recipe", "r.json", "--json")
+    assert found.code == 0, found
+    columns = found.json["recipe"]["columns"]
+    assert columns["income"] == {"way": "rounded", "to": 1000}
+    assert columns["age"]["top"] == 60
+    every = [columns, *(each["recipe"]["columns"] for each in found.json["next_best"])]
+    assert {"area", "age", "income"} >= {name for own in every for name in own}
+    # The last few can be suppressed after the recipe.
+    planned = run(
+        "release", "p.csv", *KEYS, "--xi", "0.4", "--recipe", "r.json", "--suppress-below", 2, "--dry-run", "--json"
+    )
+    assert planned.json["recoding"]["recipe"]["suppression"]["k"] == 2, planned
+    plain = run("recode", "p.csv", *KEYS, "--ladder", "age=width:5;top=60|width:20;top=60", "--matches", 10**4)
+    assert "as they are" in plain.text
+
+
+def test_missing_values_are_taken_in_where_it_is_said(run: Run, tmp_path: Path) -> None:
+    people(300).assign(work=people(300)["work"].where(people(300).index > 9)).to_csv(tmp_path / "m.csv", index=False)
+    keys = ("--keys", "sex,work", "--k", 5)
+    refused = run("recode", "m.csv", *keys, "--ladder", "work=any", "--ladder", "sex=any", "--matches", 1)
+    assert_refused(refused, "in work 10 records", "any:missing")
+    taken = run("recode", "m.csv", *keys, "--ladder", "work=any:missing", "--ladder", "sex=any", "--matches", 1)
+    assert "one category, missing values too" in taken.text
+    merged = run("recode", "m.csv", "--keys", "work", "--recode", "work=merge:unknown=(missing)", "-o", "out.csv")
+    assert "unknown takes 1 value of 10 records" in merged.text
+    assert pd.read_csv(tmp_path / "out.csv")["work"].notna().all()
+
+
+def test_weights_stand_for_the_population(run: Run, tmp_path: Path) -> None:
+    persons = people(500)
+    persons.assign(weight=10 + persons["age"] % 7).to_csv(tmp_path / "w.csv", index=False)
+    search = ("--keys", "sex,age,area", "--ladder", "age=width:2,10|any", "--tau2", 3, "--weights", "weight", "--json")
+    found = run("recode", "w.csv", *search)
+    assert found.code == 0, found
+    assert found.json["effects"][-1]["tau2"] <= 3
 
 
 def test_a_labelled_file_takes_codes_where_it_takes_labels(run: Run, tmp_path: Path) -> None:
@@ -118,3 +170,12 @@ def test_a_labelled_file_takes_codes_where_it_takes_labels(run: Run, tmp_path: P
     groups = [f"work={'|'.join(names)}" for names in ((f"{codes[first]:g}", f"{codes[second]:g}"), (first, second))]
     asked = ("--keys", "sex,age,income", "--xi", 0.5, "--dry-run", "--json", "--seed", 1)
     assert len({run("release", "p.dta", *asked, "--within", how).json["fingerprint"] for how in groups}) == 1
+
+
+def test_limits_of_a_recoded_number_are_those_of_its_values(run: Run, folder: Path) -> None:
+    asked = ("release", "p.csv", *KEYS, "--xi", "0.4", "--recode", "age=width:5", "--dry-run")
+    planned = run(*asked, "--within", "age=40", "--json")
+    assert planned.code == 0, planned
+    assert_refused(run(*asked, "--within", "age=42"), "--within cuts 'age' at 42, inside of what its recoding makes")
+    search = ("recode", "p.csv", *KEYS, "--ladder", "age=width:20", "--xi", "0.3", "--within", "age=40")
+    assert run(*search).code == 0

@@ -242,6 +242,37 @@ def test_a_column_that_decides_a_key_stops_the_release_unless_it_is_accepted(run
     assert run(*again, "--accept", "points").code == 0
 
 
+def test_one_draw_is_written_in_several_formats_or_in_none(run: Run, folder: Path) -> None:
+    files = ("-o", "a.sav", "-o", "a.dta", "-o", "a.csv")
+    ran = run("release", "persons.sav", *LIMIT, *files, "--json")
+    assert ran.code == 0, ran
+    assert ran.json["output"] == ["a.sav", "a.dta", "a.csv"]
+    tables = [read(f"a.{suffix}") for suffix in ("sav", "dta", "csv")]
+    for name in KEYS.split(","):
+        values = [list(map(str, table.values(name).to_pylist())) for table in tables]
+        assert values[0] == values[1]
+    before = names(folder)
+    assert_refused(run("release", "persons.sav", *LIMIT, "-o", "b.sav", "-o", "none/b.dta"), "no folder")
+    assert_refused(run("release", "persons.sav", *LIMIT, "-o", "b.sav", "-o", "b.xyz"), "b.xyz")
+    assert_refused(run("release", "persons.sav", *LIMIT, "-o", "b.sav", "-o", "b.sav"), "two outputs")
+    assert names(folder) == before
+
+
+def test_a_plan_leaves_out_again_what_was_left_out(run: Run, folder: Path) -> None:
+    limit = (*LIMIT, "--drop", "person,income", "--seed", 3, "--keep-order")
+    assert run("release", "persons.csv", *limit, "-o", "a.csv", "--plan", "plan.json").code == 0
+    again = run("release", "persons.csv", "--replay", "plan.json", "--keep-order", "-o", "b.csv")
+    assert again.code == 0, again
+    assert "left out, as the plan says: person, income" in again.text
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    more = run("release", "persons.csv", "--replay", "plan.json", "--drop", "person", "-o", "c.csv")
+    assert "income" not in read("c.csv").names
+    assert "left out, as the plan says: income" in more.text
+    plan = json.loads(Path("plan.json").read_text("utf-8"))
+    Path("bad.json").write_text(json.dumps({**plan, "dropped": "person"}), "utf-8")
+    assert_refused(run("release", "persons.csv", "--replay", "bad.json", "-o", "d.csv"), "'dropped' in the plan")
+
+
 def test_a_column_that_decides_a_key_can_move_along(run: Run, folder: Path) -> None:
     table = read("persons.parquet").table
     born = 2026 - np.array(table.column("age").to_pylist())
@@ -294,6 +325,15 @@ def test_the_limit_stands_beside_what_the_file_alone_tells(run: Run, folder: Pat
         assert "who knows the keys" in line
         assert "one with the released file alone is right in" in line
         assert "by the counts of a whole block" in line
+        assert "whom the limit does not cover" not in line
+        known = re.search(r"whoever knows (\w+) as well, and the blocks, is right in (0\.\d\d)", " ".join(text.split()))
+        assert known is not None
+        assert known[1] in {"person", "income"}
+    low = ("release", "persons.csv", "--keys", KEYS, "--xi", "0.3", "--within", "sex", "--seed", 5, "--dry-run")
+    counted = run(*low, "--json").json["intruders"]["all_counts"]["risk"]
+    said = "an intruder whom the limit does not cover" in " ".join(run(*low).text.split())
+    assert said is (counted > 0.3)
+    assert said
 
 
 # Options

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from maskwell.microdata import read, write
+from maskwell.microdata import Microdata, Variable, read, write
 from maskwell.risk import assess
 from tests.cli.runs import SECRET, Run, assert_refused
 from tests.persons import population
@@ -89,3 +89,44 @@ def test_many_files_are_assessed_as_one(run: Run, tmp_path: Path) -> None:
     assert Path("many.html").read_bytes() == Path("one.html").read_bytes()
     (people / "more.csv").write_text("sex,age\nf,1\n")
     assert_refused(run("risk", "people", *asked), "more.csv", "Parquet or Arrow")
+
+
+def test_codes_that_a_file_declares_missing_are_told_and_switched(run: Run, tmp_path: Path) -> None:
+    labels = {1.0: "national", 2.0: "foreign", 9.0: "no answer"}
+    picked = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 20, pa.int32()), pa.array([*labels.values()]))
+    known = Variable(value_labels=labels, codes=pa.array([*labels], pa.float64()), missing=({"lo": 9.0, "hi": 9.0},))
+    table = pa.table({"citizen": picked, "age": pa.array([30, 40] * 30)})
+    write(Microdata(table, "spss", {"citizen": known}), tmp_path / "p.sav")
+    keys = ("p.sav", "--keys", "citizen,age")
+    said = "citizen: 9 (no answer) is declared missing in the file and counted as a category; --user-missing counts it"
+    for command in (("risk", *keys), ("recode", *keys, "--recode", "age=any"), ("release", *keys, "--xi", "0.5")):
+        dry = ("--dry-run",) if command[0] == "release" else ()
+        assert said in run(*command, *dry).text
+        assert said not in run(*command, *dry, "--user-missing").text
+    assert "citizen is missing in 20 records" in run("risk", *keys, "--user-missing").text
+    assert_refused(run("risk", *keys, "--na", "9"), "--na is for CSV files", "pass --user-missing to count")
+
+
+def test_what_is_odd_about_weights_is_said(run: Run, persons: pa.Table, tmp_path: Path) -> None:
+    write(persons, tmp_path / "w.parquet")
+    total = sum(persons.column("weight").to_pylist())
+    said = f"the weights sum to {total:,.0f} and are scaled to the population of 90,000"
+    asked = ("risk", "w.parquet", "--keys", "sex,age", "--weights", "weight")
+    assert said in run(*asked, "--population", 90_000).text
+    assert "are scaled" not in run(*asked).text
+    assert (
+        "weight is the weight and among the keys"
+        in run("risk", "w.parquet", *asked[2:3], "sex,weight", *asked[4:]).text
+    )
+    assert_refused(
+        run("risk", "w.parquet", "--keys", "age", "--weights", "sex", "--population", 90_000), "weights 'sex'"
+    )
+
+
+def test_a_page_with_wildcards_counts_no_combinations(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("age,job\n30,cook\n30,\n,nurse\n41,nurse\n", encoding="utf-8")
+    ran = run("risk", "w.csv", "--keys", "age,job", "--missing", "wildcard", "--html", "w.html")
+    assert "4 different patterns of keys, missing ones among them" in ran.text
+    page = (tmp_path / "w.html").read_text("utf-8")
+    assert "4 different patterns of keys" in page
+    assert "combinations of the keys occur" not in page

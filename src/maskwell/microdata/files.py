@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError, MaskwellError
 from maskwell.input_files import require_regular
 from maskwell.microdata.model import Microdata
@@ -28,11 +29,14 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     na: Sequence[str] = (),
+    user_missing: bool = False,
 ) -> Microdata:
     """Read a file by its suffix.
 
     The delimiter and the encoding of a CSV file are found unless they are given; ``na`` lists texts that mean missing
-    in it, besides the empty cell.
+    in it, besides the empty cell. Codes that an SPSS or Stata file declares missing and labels (9, "no answer"; .a) are
+    categories, as their labels are values: ``Microdata.declared_missing`` lists them, and with ``user_missing`` they
+    are missing values. They are written with their codes either way.
     """
     file, suffix = Path(path), suffix_of(path)
     if not file.exists():
@@ -40,6 +44,12 @@ def read(
     require_regular(file)
     if not file.stat().st_size:
         raise DataError(f"{file.name!r} is empty.")
+    if na and suffix not in TEXT:
+        declared = " to count codes that it declares missing so." if suffix in (*STATA, *SPSS) else ""
+        remedy = ("; pass ", Setting("user_missing", True), declared) if declared else (".",)
+        raise DataError(
+            Advice(f"na is for CSV files, and {file.name!r} says itself what is missing", *remedy), parameter="na"
+        )
     with _one_line(file.name):
         if suffix in TEXT:
             from maskwell.microdata.text.reader import read_text
@@ -60,7 +70,7 @@ def read(
 
             found = read_spss(file)
     _refuse_repeated(found.names, file.name, found.kind)
-    return found
+    return found.without_declared() if user_missing else found
 
 
 def write(data: Any, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,8 @@ from maskwell.errors import DataError
 from maskwell.microdata.dictionaries import renewed, restricted, still_there
 from maskwell.plain_text import among
 
+_MISSING_IN_STATA = 2.0**1023
+
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -139,6 +141,40 @@ class Microdata:
         position = pa.compute.index_in(labels, value_set=kept)
         return pa.DictionaryArray.from_arrays(position.take(array.indices), kept, ordered=array.type.ordered)
 
+    def declared_missing(self, name: str) -> dict[float, str]:
+        """The labels that are values of a column although an SPSS or Stata file declares their codes missing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        variable, column = self.variable(name), self.table.column(name)
+        if self.kind not in ("spss", "stata") or variable.codes is None or not pa.types.is_dictionary(column.type):
+            return {}
+        whole = column.combine_chunks()
+        held = pc.value_counts(whole.indices).field("values").drop_null().to_pylist()
+        entries = [(variable.codes[at].as_py(), whole.dictionary[at].as_py()) for at in sorted(held)]
+        return {code: label for code, label in entries if isinstance(label, str) and self._is_declared(variable, code)}
+
+    def without_declared(self) -> Microdata:
+        """The same file with what it declares missing as missing values; their codes are still written."""
+        import pyarrow as pa
+
+        table = self.table
+        for position, name in enumerate(self.names):
+            gone = self.declared_missing(name)
+            if not gone:
+                continue
+            column = table.column(name).combine_chunks()
+            both = zip(self.variable(name).codes.to_pylist(), column.dictionary.to_pylist(), strict=True)
+            labels = pa.array([None if code in gone else label for code, label in both], column.dictionary.type)
+            table = table.set_column(position, name, pa.DictionaryArray.from_arrays(column.indices, labels))
+        return dataclasses.replace(self, table=table)
+
+    @staticmethod
+    def _is_declared(variable: Variable, code: Any) -> bool:
+        if not isinstance(code, float):
+            return any(isinstance(each["lo"], str) and each["lo"] <= code <= each["hi"] for each in variable.missing)
+        return code >= _MISSING_IN_STATA or any(_is_in(code, each) for each in variable.missing)
+
     def with_table(self, table: Any) -> Microdata:
         """The same file with other values in its columns."""
         import pyarrow as pa
@@ -157,8 +193,9 @@ class Microdata:
     def with_columns(self, columns: Mapping[str, Any], orders: Mapping[str, Sequence[Any]] | None = None) -> Microdata:
         """The same file with some columns of other values, of which the file knows no formats.
 
-        In an SPSS or Stata file a text that was a label before keeps its code. Other texts become labels of new codes,
-        in the order of ``orders`` where it names the column, else in that of the alphabet.
+        In an SPSS or Stata file a text that was a label before keeps its code, and stays declared missing if it was.
+        Other texts become labels of new codes, in the order of ``orders`` where it names the column, else in that of
+        the alphabet.
         """
         import pyarrow as pa
 
@@ -175,7 +212,8 @@ class Microdata:
                 values = pa.DictionaryArray.from_arrays(pa.compute.index_in(values, value_set=entries), entries)
                 measure = "nominal" if old.measure == "nominal" else "ordinal" if old.measure else None
                 codes = pa.array([*labels], pa.float64())
-                known = dataclasses.replace(known, codes=codes, value_labels=labels, measure=measure)
+                declared = _still_missing(old, labels)
+                known = dataclasses.replace(known, codes=codes, value_labels=labels, measure=measure, missing=declared)
             variables[name] = known
             table = table.set_column(self.names.index(name), name, values)
         return dataclasses.replace(self, table=table, variables=variables)
@@ -231,10 +269,22 @@ def _coded(texts: Sequence[str], old: Variable, order: Sequence[Any]) -> dict[fl
     place = {text: i for i, text in enumerate(order)}
     new = sorted((text for text in texts if text not in before), key=lambda text: (place.get(text, len(place)), text))
     whole = not kept and all(text.isascii() and text.isdigit() and text == str(int(text)) for text in new)
-    first = int(max(old.value_labels)) + 1 if kept else 1
+    # Stata counts codes from 2^1023 on as missing.
+    first = int(max((code for code in before.values() if code < _MISSING_IN_STATA), default=0)) + 1 if kept else 1
     codes = [int(text) for text in new] if whole else range(first, first + len(new))
     found = {float(code): text for code, text in kept.items()} | dict(zip(map(float, codes), new, strict=True))
     return dict(sorted(found.items()))
+
+
+def _still_missing(old: Variable, labels: Mapping[float, str]) -> tuple[Any, ...]:
+    """The ranges of codes that SPSS counts as missing, as far as their codes mean what they did."""
+    same = [code for code, text in labels.items() if old.value_labels.get(code) == text]
+    held = [[code for code in same if _is_in(code, each)] for each in old.missing]
+    return tuple({"lo": min(codes), "hi": max(codes)} for codes in held if codes)
+
+
+def _is_in(code: float, each: Mapping[str, Any]) -> bool:
+    return not isinstance(each["lo"], str) and each["lo"] <= code <= each["hi"]
 
 
 def _spelled(values: Any) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from maskwell.release.attack.derived_columns import Derivations
+    from maskwell.release.attack.repeated_values import RepeatedValues
     from maskwell.release.attack.result import ColumnAttack
     from maskwell.release.evaluation.comparison import Comparison
 
@@ -55,6 +56,11 @@ class BaseRelease(Result, ABC):
         """The columns that the release may change."""
 
     @property
+    def given(self) -> Any:
+        """The table as it was given, recoded; a file knows the codes of its labels."""
+        return None
+
+    @property
     def changing(self) -> tuple[str, ...]:
         """Those of them that differ among the records that exchange their values."""
         return self.moving
@@ -73,6 +79,11 @@ class BaseRelease(Result, ABC):
     @abstractmethod
     def deciding(self) -> tuple[ColumnAttack, ...]:
         """The columns that stay, or are made of such, and decide a key: an attack by them tells who was changed."""
+
+    @property
+    def repeated(self) -> tuple[RepeatedValues, ...]:
+        """The columns that moved along and whose repeated values mark who moved."""
+        return ()
 
     @abstractmethod
     def moments(self, factors: Sequence[Factor]) -> Moments:

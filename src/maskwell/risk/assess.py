@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -87,8 +87,8 @@ def assess(
     times = None if repeats is None else numbers(columns[repeats], repeats).astype(np.int64)
     rows = len(columns[key_names[0]])
     n = rows if times is None else int(times.sum())
-    weight = _weights(weights, columns, rows)
-    size = _population_size(population_size, weight, n)
+    weight = weights_of(weights, columns, rows)
+    size = population_of(population_size, weight, n)
 
     coded = [source.coded(name) for name in key_names]
     squared = None if squares is None else numbers(columns[squares], squares)
@@ -113,7 +113,8 @@ def _missing(column: Coded, times: Ints | None) -> int:
     return int(times[column.codes == column.size - 1].sum())
 
 
-def _weights(weights: Any, columns: dict[str, Any], n: int) -> Floats | None:
+def weights_of(weights: Any, columns: Mapping[str, Any], n: int) -> Floats | None:
+    """The weight of every row, from a column's name or as they are; None if there are none."""
     if weights is None:
         return None
     if isinstance(weights, str):
@@ -124,7 +125,8 @@ def _weights(weights: Any, columns: dict[str, Any], n: int) -> Floats | None:
     return given
 
 
-def _population_size(given: Any, weights: Floats | None, n: int) -> float | None:
+def population_of(given: Any, weights: Floats | None, n: int) -> float | None:
+    """The size of the population: as given, or the sum of the weights; None if neither is there."""
     if given is None:
         if weights is None:
             return None

@@ -27,7 +27,10 @@ def summary_lines(report: RiskReport) -> list[str]:
 def _file(report: RiskReport) -> Iterator[str]:
     cells, n = report.cells, report.n
     yield f"{_counted(n, 'record')} over {_counted(len(report.keys), 'key')}: {', '.join(report.keys)}"
-    yield f"{len(cells):,} of {cells.possible:,} possible cells are occupied"
+    if cells.wild:
+        yield f"{len(cells):,} different patterns of keys, missing ones among them, of which several match each other"
+    else:
+        yield f"{len(cells):,} of {cells.possible:,} possible cells are occupied"
     uniques = report.sample_uniques
     yield f"{_counted(uniques, 'sample unique')} ({_percent(uniques, n)}), {report.sample_doubles:,} records in pairs"
     below = ", ".join(f"{report.records_below(k):,} below {k}" for k in SIZES)

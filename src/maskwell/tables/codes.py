@@ -77,6 +77,8 @@ def numbers(array: Any, name: str) -> Floats:
     import pyarrow as pa
 
     kinds = pa.types
+    if kinds.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
     if not (kinds.is_integer(array.type) or kinds.is_floating(array.type) or kinds.is_decimal(array.type)):
         raise DataError(f"weights {name!r} are of type {array.type}; weights must be numbers.")
     values: Floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)

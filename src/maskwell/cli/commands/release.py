@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -18,9 +19,19 @@ from maskwell.cli.releasing.recoding import (
 )
 from maskwell.cli.shared.common_options import KEYS_OPTION, IdsOption, KeyFileOption
 from maskwell.cli.shared.design_options import number
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from, spec_from
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    UserMissingOption,
+    declared_missing,
+    names_from,
+    spec_from,
+)
 from maskwell.cli.shared.output import CommandError, JsonOption, check_output, emit_json, progress
 from maskwell.input_files import read_whole
+from maskwell.plain_text import visible
 from maskwell.tables.encoded import EncodedTable, encoded
 
 
@@ -35,7 +46,7 @@ def release(
         typer.Option(
             "--within",
             help="What no record may leave: sex, age=18,65 (where intervals start), or race=white|black,asian "
-            "(groups). Repeatable.",
+            "(groups). Numbers are cut as they are before --recode. Repeatable.",
         ),
     ] = None,
     exempt: Annotated[
@@ -106,7 +117,12 @@ def release(
         Path | None, typer.Option("--replay", help="Instead of either: carry out this plan again on its file.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The released file; its suffix decides the format.")
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The released file; its suffix decides the format. Repeatable: one draw, many formats.",
+        ),
     ] = None,
     plan: Annotated[Path | None, typer.Option("--plan", help="Write the plan (JSON). Keep it secret.")] = None,
     internal: Annotated[Path | None, typer.Option("--internal", help="Write a report (HTML) for yourself.")] = None,
@@ -131,6 +147,7 @@ def release(
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
+    user_missing: UserMissingOption = False,
     json: JsonOption = False,
 ) -> None:
     """Release a microdata file in which a match by the keys is right with no more than a given chance.
@@ -152,19 +169,20 @@ def release(
         -o released.dta --plan plan.json --internal internal.html --external external.html
       maskwell release persons.dta --keys sex,age,area --xi 0.5 --within sex --dry-run --compare-blocks
       maskwell release persons.dta --keys sex,age,area --xi 0.1 --recode age=width:5 --top age=90 --dry-run
+      maskwell release persons.sav --keys sex,age,area --xi 0.5 --within sex -o released.sav -o released.dta
       maskwell release persons.csv --pram area --diagonal 0.9 --strata sex -o released.csv
       maskwell release persons.dta --replay plan.json --key-file secret.key --ids person -o again.dta
     """
-    from maskwell.cli.releasing.methods import limit, randomize, repeat
+    from maskwell.cli.releasing.methods import dropped_before, limit, randomize, repeat
     from maskwell.cli.releasing.output import as_json, as_text
     from maskwell.cli.releasing.stops import look
     from maskwell.microdata import read
     from maskwell.microdata.labelled.code_gaps import gap_warnings
     from maskwell.release.recoding.recipe import apply
 
-    targets = {"-o": output, "--plan": plan, "--internal": internal, "--external": external}
+    outputs, targets = output or [], {"--plan": plan, "--internal": internal, "--external": external}
     inputs = [str(path) for path in (data, replay, key_file, recipe) if path is not None]
-    _check_files(targets, inputs, dry_run, publish_limit)
+    _check_files(outputs, targets, inputs, dry_run, publish_limit)
     method = _method(
         {"--keys": keys, "--xi": xi, "--within": within, "--merge": merge or None, "--together": together}
         | {
@@ -183,13 +201,14 @@ def release(
         {"--replay": replay},
     )
     with progress(f"releasing {data.name}", _STAGES) as show:
-        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [])
+        file = read(data, delimiter=delimiter, encoding=encoding, na=na or [], user_missing=user_missing)
         show(1)
         chance = _chance(file, key_file, ids, seed)
-        file.require(names_from(drop), "drop")
+        left_out = list(dict.fromkeys([*names_from(drop), *dropped_before(replay, file.names)]))
+        file.require(left_out, "drop")
         used = [name for names in (keys, pram, strata, along) for name in names_from(names)]
-        _refuse_needed(names_from(drop), [*used, together])
-        file = file.without(names_from(drop))
+        _refuse_needed(left_out, [*used, together])
+        file = file.without(left_out)
         columns = encoded(file)
         recoding = recipe_from(recode, top, bottom, names_from(keys), suppress_below, suppress_most, recipe)
         file.require(list(recoding.changing), "recode")
@@ -197,7 +216,7 @@ def release(
         file.require(names_from(accept), "accept")
         tables = [spec_from([text], coarser, "--variance") for text in variance or ()]
         if method == "--keys":
-            asked = _limit(coarser, keys, xi, (within, exempt), merge, together)
+            asked = _limit((columns, coarser), keys, xi, (within, exempt), merge, together)
             file.require(names_from(along), "along")
             formed = {"blocks": blocks, "block_size": block_size, "compare": compare_blocks}
             asked = replace(asked, **formed, along=tuple(names_from(along)), recoding=recoding)
@@ -209,18 +228,22 @@ def release(
         else:
             done = repeat(columns, _only_replay(replay, exempt), chance, dry_run)
         show(2)
+        said = declared_missing(file, used)
         file = done.recoded_file or file
         # Before anything is written: what cannot be computed, or gives people away, must not leave a file.
         found = look(done, names_from(accept), keep_order)
         if found.stops and not dry_run:
             raise CommandError(f"{found.how_to_go_on()} Nothing was written.")
-        written = [str(path) for path in targets.values() if path is not None]
+        written = [str(path) for path in (*outputs, *targets.values()) if path is not None]
         figures = as_json(file, done, tables, written, found) if json else {}
         text = "" if json else as_text(file, done, tables, written, found)
+        again = [name for name in left_out if name not in names_from(drop)]
+        text = "\n".join([*map(visible, said), text])
+        text += f"\nleft out, as the plan says: {', '.join(again)}" if again and not json else ""
         show(3)
         released = None if dry_run else _reordered(file, done, chance, keep_order)
         gaps = [] if released is None else gap_warnings(file, released)
-        _write(released, done, targets, tables, publish_limit, keep_order, gaps)
+        _write(released, done, left_out, outputs, targets, tables, publish_limit, keep_order, gaps)
     if json:
         emit_json(figures)
     else:
@@ -229,19 +252,21 @@ def release(
         raise typer.Exit(WOULD_STOP)
 
 
-def _check_files(targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool) -> None:
+def _check_files(
+    outputs: Sequence[Path], targets: dict[str, Path | None], inputs: list[str], dry_run: bool, publish_limit: bool
+) -> None:
     """Before any work: what is to be written where."""
     from maskwell.microdata.files import suffix_of
 
-    if dry_run and any(path for option, path in targets.items() if option != "--plan"):
+    if dry_run and (outputs or any(path for option, path in targets.items() if option != "--plan")):
         raise CommandError("--dry-run writes nothing but --plan; leave out -o, --internal and --external.")
-    if not dry_run and targets["-o"] is None:
+    if not dry_run and not outputs:
         raise CommandError("-o must name the released file; --dry-run says what would be done.")
     if publish_limit and targets["--external"] is None:
         raise CommandError("--publish-limit is about the report for users; give --external FILE with it.")
-    if targets["-o"] is not None:
-        suffix_of(targets["-o"])
-    paths = [path for path in targets.values() if path is not None]
+    for output in outputs:
+        suffix_of(output)
+    paths = [path for path in (*outputs, *targets.values()) if path is not None]
     for path in paths:
         check_output(path, inputs)
     if len({path.resolve() for path in paths}) < len(paths):
@@ -282,15 +307,22 @@ def _chance(file: Any, key_file: Path | None, ids: str | None, seed: int | None)
 
 
 def _limit(
-    table: EncodedTable, keys: str | None, xi: str | None, cuts: tuple[Any, Any], merge: bool, together: str | None
+    tables: tuple[EncodedTable, EncodedTable],
+    keys: str | None,
+    xi: str | None,
+    cuts: tuple[Any, Any],
+    merge: bool,
+    together: str | None,
 ) -> Any:
+    """What is asked of a table, before and after it was recoded."""
     from maskwell.cli.releasing.methods import Limit
 
-    columns, (within, exempt) = names_from(keys), cuts
+    columns, (within, exempt), (before, table) = names_from(keys), cuts, tables
     table.native.require(columns, "keys")
     table.native.require([together] if together else [], "together")
     spared = spec_from(exempt, table, "--exempt", grouped=False)
-    return Limit(columns, number(xi or "", "--xi"), spec_from(within, table, "--within"), spared, merge, together)
+    kept = spec_from(within, table, "--within", before=before)
+    return Limit(columns, number(xi or "", "--xi"), kept, spared, merge, together)
 
 
 def _steps(
@@ -330,6 +362,8 @@ def _reordered(file: Any, done: Any, chance: Any, keep_order: bool) -> Any:
 def _write(
     released: Any,
     done: Any,
+    left_out: Sequence[str],
+    outputs: Sequence[Path],
     targets: dict[str, Path | None],
     tables: Sequence[Any],
     publish_limit: bool,
@@ -337,6 +371,7 @@ def _write(
     file_warnings: Sequence[str],
 ) -> None:
     """All files or none: each is complete under another name before the first is moved into place."""
+    from maskwell.cli.releasing.methods import plan_text
     from maskwell.microdata import write_to
     from maskwell.views.pages.release import external_page, internal_page
     from maskwell.whole_files import complete_files
@@ -345,7 +380,7 @@ def _write(
         return lambda file: file.write(content().encode())
 
     jobs: dict[str, Callable[[BinaryIO], object]] = {
-        "--plan": text(lambda: done.plan.to_json()),
+        "--plan": text(lambda: plan_text(done.plan, left_out)),
         "--internal": text(
             lambda: internal_page(
                 done.release,
@@ -356,10 +391,10 @@ def _write(
             )
         ),
         "--external": text(lambda: external_page(done.release, publish_limit=publish_limit, of=tables)),
-        # Last, so that the released file is there only if everything else is.
-        "-o": lambda file: write_to(released, file, str(targets["-o"])),
     }
     wanted = [(path, job) for option, job in jobs.items() if (path := targets[option]) is not None]
+    # Last, so that the released file is there only if everything else is.
+    wanted += [(path, partial(write_to, released, name=str(path))) for path in outputs]
     private = [path for option in ("--plan", "--internal") if (path := targets[option]) is not None]
     try:
         with complete_files([path for path, _ in wanted], private) as files:

@@ -7,8 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption
-from maskwell.cli.shared.file_options import FILE_HELP, DelimiterOption, EncodingOption, NaOption, names_from
+from maskwell.cli.shared.common_options import KEYS_OPTION, PopulationOption, WeightsOption
+from maskwell.cli.shared.file_options import (
+    FILE_HELP,
+    DelimiterOption,
+    EncodingOption,
+    NaOption,
+    UserMissingOption,
+    declared_missing,
+    names_from,
+)
 from maskwell.cli.shared.option_names import options_of, said_lines
 from maskwell.cli.shared.output import JsonOption, emit_json, named, progress, save, say_written
 from maskwell.cli.shared.pages import HtmlOption, check_page
@@ -35,7 +43,7 @@ def risk(
         Path, typer.Argument(help=f"{FILE_HELP} Or a pattern in quotes or a folder of Parquet and Arrow files.")
     ],
     keys: Annotated[str, KEYS_OPTION],
-    weights: Annotated[str | None, typer.Option("--weights", help="The column of sampling weights.")] = None,
+    weights: WeightsOption = None,
     population: PopulationOption = None,
     sensitive: Annotated[str, typer.Option("--sensitive", help="Columns whose diversity within cells counts.")] = "",
     model: Annotated[Model, typer.Option("--model", help="How cells of the population are modelled.")] = Model.stepwise,
@@ -46,6 +54,7 @@ def risk(
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     na: NaOption = None,
+    user_missing: UserMissingOption = False,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -68,12 +77,15 @@ def risk(
 
     check_page(html, [str(data)])
     columns, diverse = names_from(keys), names_from(sensitive)
+    said: list[str] = []
     with progress(f"assessing {data.name}", 3) as show:
         many = data.is_dir() or (not data.exists() and has_magic(str(data)))
         if many:
             table = combinations(expand(data), list(dict.fromkeys([*columns, *diverse])), weights)
         else:
-            table = _needed(read(data, delimiter=delimiter, encoding=encoding, na=na or []), columns, diverse, weights)
+            file = read(data, delimiter=delimiter, encoding=encoding, na=na or [], user_missing=user_missing)
+            table = _needed(file, columns, diverse, weights)
+            said = declared_missing(file, [*columns, *diverse])
         show(1)
         report = assess(
             table,
@@ -86,6 +98,7 @@ def risk(
             repeats=REPEATS if many else None,
             squares=SQUARES if many and weights is not None else None,
         )
+        said += _weighed(report, weights, population)
         show(2)
         # What is left to compute: the keys, left out one by one.
         figures = report.to_dict()
@@ -96,8 +109,18 @@ def risk(
     if json:
         emit_json({"n": figures.pop("records"), **figures, "output": named(html)})
     else:
-        typer.echo(said_lines(summary_lines(report), options_of(risk)))
+        typer.echo(said_lines([*said, *summary_lines(report)], options_of(risk)))
         say_written(named(html))
+
+
+def _weighed(report: Any, weights: str | None, population: int | None) -> list[str]:
+    """What is odd about the weights."""
+    cells, lines = report.cells.population, []
+    if weights in report.keys:
+        lines.append(f"{weights} is the weight and among the keys: does an intruder know it to the last digit?")
+    if cells is not None and population is not None:
+        lines.append(f"the weights sum to {cells.sum():,.0f} and are scaled to the population of {population:,}")
+    return lines
 
 
 def _needed(found: Microdata, keys: list[str], sensitive: list[str], weights: str | None) -> Any:

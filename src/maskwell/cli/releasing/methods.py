@@ -1,6 +1,7 @@
 """The three ways to a release: a limit on identification, post-randomization, and a stored plan carried out again."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,28 @@ def randomize(data: EncodedTable, asked: Steps, chance: Chance, dry_run: bool) -
         seed=chance.seed,
     )
     return Outcome(done.plan, done, dry_run)
+
+
+def plan_text(plan: ReleasePlan, dropped: Sequence[str]) -> str:
+    """A plan as it is stored, with the columns that were left out of the file beside it."""
+    text = plan.to_json()
+    if not dropped:
+        return text
+    return json.dumps({**json.loads(text), _DROPPED: list(dropped)}, ensure_ascii=False)
+
+
+def dropped_before(path: Path | None, there: Sequence[str]) -> list[str]:
+    """Of the columns that are there, those that the release of a stored plan left out; its faults are told later."""
+    try:
+        stored = json.loads(read_whole(path, CommandError)).get(_DROPPED, []) if path is not None else []
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    if not isinstance(stored, list) or not all(isinstance(name, str) for name in stored):
+        raise CommandError(f"{_DROPPED!r} in the plan must list the columns that were left out.")
+    return [name for name in stored if name in there]
+
+
+_DROPPED = "dropped"
 
 
 def repeat(data: EncodedTable, path: Path, chance: Chance, dry_run: bool) -> Outcome:

@@ -1,6 +1,7 @@
 """A release on the terminal: what changed, the risk before and after, and what it costs those who use the file."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import Any
 
 from maskwell.cli.releasing.methods import Outcome
@@ -10,8 +11,10 @@ from maskwell.microdata.labelled.code_gaps import code_gaps, gap_warnings
 from maskwell.plain_text import visible_lines
 from maskwell.release import Release
 from maskwell.release.attack.disclosures import combinations_nobody_had
-from maskwell.release.attack.intruders import risk_lines
+from maskwell.release.attack.intruders import beside_in_words, risk_lines
+from maskwell.release.attack.repeated_values import nearly_unique
 
+_WIDTH = 96
 _MOST_COMPARED = 300_000
 """Up to this many records all pairs of columns are compared for the terminal; that takes seconds for a million."""
 
@@ -22,6 +25,14 @@ def as_text(data: Microdata, outcome: Outcome, tables: Sequence[Any], written: S
     lines = _planned(release) if outcome.rehearsed and isinstance(release, Release) else release.summary().splitlines()
     if isinstance(release, Release) and not outcome.rehearsed:
         lines += _uniques(release)
+    if isinstance(release, Release):
+        lines += wrap(
+            "".join(f"beside:    {words}" for words in beside_in_words(release)),
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent=" " * 13,
+            break_on_hyphens=False,
+        )
     lines += [outcome.compared.summary()] if outcome.compared else []
     lines += _added(outcome, tables)
     lines += [f"beware: {words}" for words in found.disclosures.warnings()]
@@ -141,7 +152,8 @@ def _planned(release: Release) -> list[str]:
 
 def _tables(outcome: Outcome, tables: Sequence[Any]) -> list[Any]:
     """Those that were named; the columns that may change, one by one, if none was."""
-    return list(tables) or [{name: None} for name in outcome.columns]
+    of_its_own = nearly_unique(outcome.release.before, outcome.columns)
+    return list(tables) or [{name: None} for name in outcome.columns if name not in of_its_own]
 
 
 def _added(outcome: Outcome, tables: Sequence[Any]) -> Iterator[str]:

@@ -1,17 +1,32 @@
 """Recoding in options: ``age=width:5``, ``region=file:regions.csv``, ladders of levels, and recipes in files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from maskwell.cli.shared.design_options import number
+from maskwell.cli.shared.file_options import names_from
 from maskwell.cli.shared.output import CommandError
 from maskwell.input_files import read_whole
 
-_WAYS = "width:5, breaks:18,65, round:100, file:regions.csv:1, merge:once=widowed,divorced|never=single, or any"
+_MISSING = "(missing)"
+_ENDS = "top", "bottom"
+_NUMERIC = "width", "breaks", "round"
+_KINDS = (*_NUMERIC, "file", "merge")
+_END_GIVEN = tuple(f"{end}=" for end in _ENDS)
+_WAYS = (
+    "width:5, breaks:18,65, round:100, file:regions.csv:1, merge:once=widowed,divorced|never=single, any, or "
+    "any:missing (which takes missing values in)"
+)
+_LEVELS = (
+    "its levels, from mild to coarse, are separated by |: width:5,10 (two levels), width:5;top=85, breaks:18,65, "
+    "top=90, round:100, file:areas.csv (a level for each of its columns), merge:old=widowed,divorced|young=single (one "
+    "level), any, any:missing (which takes missing values in)"
+)
 RecodeOption = Annotated[
     list[str] | None,
     typer.Option("--recode", help=f"Make a column coarser first: age=width:5; of {_WAYS}. Repeatable."),
@@ -49,26 +64,39 @@ def recipe_from(
     file: Path | None = None,
 ) -> Any:
     """What the options say, as a recipe."""
-    from maskwell.release import Recipe, Recode
-    from maskwell.release.recoding.suppression import Suppression
+    from maskwell.release import Recipe
 
-    used = [*(recode or ()), *(top or ()), *(bottom or ()), *([below] if below else ())]
+    used = [*(recode or ()), *(top or ()), *(bottom or ())]
     if file is not None:
         if used:
-            raise CommandError("--recipe says all that is recoded; leave out --recode, --top, --bottom and the others.")
-        return stored_recipe(file)
-    ways = {name: _way(how, text) for name, how, text in _parted(recode, "--recode")}
-    tops = {name: _end(how, text) for name, how, text in _parted(top, "--top")}
-    bottoms = {name: _end(how, text) for name, how, text in _parted(bottom, "--bottom")}
-    names = dict.fromkeys([*ways, *tops, *bottoms])
-    columns = {
-        name: Recode(ways[name].way if name in ways else None, tops.get(name), bottoms.get(name)) for name in names
-    }
+            raise CommandError("--recipe says what is recoded; leave out --recode, --top and --bottom.")
+        return _with_last_step(stored_recipe(file), keys, below, most)
+    return _with_last_step(Recipe(columns_from(recode, top, bottom)), keys, below, most)
+
+
+def columns_from(recode: list[str] | None, top: list[str] | None, bottom: list[str] | None) -> dict[str, Any]:
+    """What happens to each column."""
+    from maskwell.release import Recode
+
+    columns = {name: _way(how, text) for name, how, text in _parted(recode, "--recode")}
+    for option, end, texts in (("--top", "top", top), ("--bottom", "bottom", bottom)):
+        for name, how, text in _parted(texts, option):
+            columns[name] = replace(columns.get(name, Recode()), **{end: _number(how, text)})
+    return columns
+
+
+def _with_last_step(recipe: Any, keys: Sequence[str], below: int | None, most: str | None) -> Any:
+    """The recipe, and suppression of the last few if that is asked for."""
+    from maskwell.release import Recipe
+    from maskwell.release.recoding.suppression import Suppression
+
     if below is None:
         if most is not None:
             raise CommandError("--suppress-most goes with --suppress-below.")
-        return Recipe(columns)
-    return Recipe(columns, tuple(keys), Suppression(below, share_from(most, 1.0)))
+        return recipe
+    if recipe.suppression is not None:
+        raise CommandError("the recipe says what is suppressed; leave out --suppress-below.")
+    return Recipe(recipe.columns, tuple(keys), Suppression(below, share_from(most, 1.0)))
 
 
 def share_from(text: str | None, default: float) -> float:
@@ -76,24 +104,57 @@ def share_from(text: str | None, default: float) -> float:
     return default if text is None else float(number(text, "--suppress-most"))
 
 
-def ladders_from(texts: Sequence[str] | None) -> dict[str, Any]:
-    """Levels of each key, from mild to coarse: ``age=width:5,10,20|any`` or ``region=file:regions.csv``."""
-    from maskwell.release import intervals, read_hierarchy, rounded
+def ladders_from(texts: Sequence[str] | None, first: Mapping[str, Any]) -> dict[str, Any]:
+    """Levels of each key, from mild to coarse: ``age=width:5,10,20|any`` or ``region=file:regions.csv``.
 
+    Top and bottom codes that are ``first`` set are those of every level of numbers that says no others.
+    """
     found: dict[str, Any] = {}
     for name, how, text in _parted(texts, "--ladder"):
-        levels: list[Any] = []
-        for part in how.split("|"):
-            kind, _, rest = part.partition(":")
-            if kind == "file" and len(rest.split(":")) == 1:
-                levels += read_hierarchy(rest).all_levels()
-            elif kind in ("width", "round"):
-                make = intervals if kind == "width" else rounded
-                levels += [make(_number(one, text)) for one in rest.split(",")]
-            else:
-                levels.append(_way(part, text))
-        found[name] = levels
+        levels = [level for part in _level_texts(how) for level in _levels(part, text)]
+        done = first.get(name)
+        found[name] = [_with_ends(level, done) for level in levels] if done else levels
     return found
+
+
+def _level_texts(how: str) -> list[str]:
+    """The text of each level: a | begins another one, or another group of a merge."""
+    parts: list[str] = []
+    for piece in how.split("|"):
+        if parts and parts[-1].startswith("merge:") and not _begins_level(piece):
+            parts[-1] += f"|{piece}"
+        else:
+            parts.append(piece.strip())
+    return parts
+
+
+def _begins_level(piece: str) -> bool:
+    piece = piece.strip()
+    return piece in ("any", "any:missing") or piece.startswith((*(f"{kind}:" for kind in _KINDS), *_END_GIVEN))
+
+
+def _levels(part: str, text: str) -> list[Any]:
+    """The levels that one part of a ladder names."""
+    from maskwell.release import read_hierarchy
+
+    kind, _, rest = part.partition(":")
+    if kind == "file" and len(rest.split(":")) == 1:
+        return list(read_hierarchy(rest).all_levels())
+    try:
+        if kind in ("width", "round"):
+            numbers, *ends = rest.split(";")
+            return [_way(";".join([f"{kind}:{one}", *ends]), text) for one in numbers.split(",")]
+        return [_way(part, text)]
+    except _NoWay:
+        raise CommandError(f"--ladder {text!r}: {part!r} is no level; {_LEVELS}.") from None
+
+
+def _with_ends(level: Any, done: Any) -> Any:
+    """A level with the top and bottom codes that were set first, if it is one of numbers."""
+    if level.way is not None and not level.way.of_numbers:
+        return level
+    ends = {end: getattr(level, end) if getattr(level, end) is not None else getattr(done, end) for end in _ENDS}
+    return replace(level, **ends)
 
 
 def stored_recipe(path: Path) -> Any:
@@ -125,18 +186,27 @@ def _part(text: str) -> tuple[str, str, str]:
     return name.strip(), how.strip(), text
 
 
+class _NoWay(CommandError):
+    """What is written says nothing that can be done."""
+
+
 def _way(how: str, text: str) -> Any:
-    from maskwell.release import groups, hierarchy, intervals, one_category, rounded
+    from maskwell.release import Recode, groups, hierarchy, intervals, one_category, rounded
 
     kind, _, rest = how.partition(":")
-    if kind == "any" and not rest:
-        return one_category()
-    if kind == "width":
-        return intervals(_number(rest, text))
-    if kind == "breaks":
-        return intervals(breaks=[_number(one, text) for one in rest.split(",")])
-    if kind == "round":
-        return rounded(_number(rest, text))
+    if how in ("any", "any:missing"):
+        return one_category(missing=how != "any")
+    if kind in _NUMERIC or how.startswith(_END_GIVEN):
+        given, *ends = [part.strip() for part in (rest if kind in _NUMERIC else f";{how}").split(";")]
+        codes: Any = dict(_end(one, text) for one in ends)
+        if kind not in _NUMERIC:
+            return Recode(**codes)
+        numbers = [_number(one, text) for one in given.split(",")]
+        if kind == "breaks":
+            return intervals(breaks=numbers, **codes)
+        if len(numbers) > 1:
+            raise CommandError(f"{text!r}: {kind} takes one number; --ladder takes several, a level each.")
+        return (intervals if kind == "width" else rounded)(numbers[0], **codes)
     if kind == "file" and rest:
         name, colon, level = rest.rpartition(":")
         return hierarchy(name, int(level)) if colon and level.isdigit() else hierarchy(rest)
@@ -146,13 +216,16 @@ def _way(how: str, text: str) -> Any:
             new, equals, old = part.partition("=")
             if not equals:
                 raise CommandError(f"{text!r}: write merge:new=old,old and more of them separated by |.")
-            merged[new.strip()] = [one.strip() for one in old.split(",")]
+            merged[new.strip()] = [None if one == _MISSING else one for one in names_from(old)]
         return groups(merged)
-    raise CommandError(f"{text!r} says nothing that can be done; write one of {_WAYS}.")
+    raise _NoWay(f"{text!r} says nothing that can be done; write one of {_WAYS}.")
 
 
-def _end(how: str, text: str) -> float:
-    return _number(how, text)
+def _end(part: str, text: str) -> tuple[str, float]:
+    end, equals, value = part.partition("=")
+    if not equals or end.strip() not in _ENDS:
+        raise CommandError(f"{text!r}: after a ; stands top=85 or bottom=15; got {part!r}.")
+    return end.strip(), _number(value, text)
 
 
 def _number(text: str, whole: str) -> float:

@@ -56,6 +56,10 @@ KEYS_OPTION = typer.Option("--keys", help="Columns that an intruder may know, se
 PopulationOption = Annotated[
     int | None, typer.Option("--population", min=1, help="The size of the population that was sampled.")
 ]
+WeightsOption = Annotated[
+    str | None,
+    typer.Option("--weights", help="The column of sampling weights; their sum is the population unless that is given."),
+]
 LevelOption = Annotated[float, typer.Option("--level", help="The level of the intervals.")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Also draw them: a .png, .svg or .html file.")]
 

@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -24,6 +24,14 @@ EncodingOption = Annotated[
     str | None,
     typer.Option("--encoding", help="The encoding of a CSV file; found from its bytes otherwise."),
 ]
+UserMissingOption = Annotated[
+    bool,
+    typer.Option(
+        "--user-missing",
+        help="Count labelled codes that an SPSS or Stata file declares missing (9: no answer) as missing values; they "
+        "are categories otherwise.",
+    ),
+]
 FILE_HELP = "The file: .csv (or .csv.gz, .tsv), .parquet, .arrow, Stata's .dta, or SPSS's .sav or .zsav."
 _MISSING = "(missing)"
 
@@ -31,6 +39,26 @@ _MISSING = "(missing)"
 def data_source(source: str) -> Any:
     """A file by its name, or standard input."""
     return sys.stdin.buffer if source == STANDARD else source
+
+
+def declared_missing(file: Any, names: Sequence[str]) -> list[str]:
+    """A line for each column in which codes that are declared missing are counted as categories."""
+    found = {name: file.declared_missing(name) for name in dict.fromkeys(names) if name in file.names}
+    return [_declared(name, codes) for name, codes in found.items() if codes]
+
+
+def _declared(name: str, codes: Mapping[Any, str]) -> str:
+    listed = ", ".join(f"{_code(code)} ({label})" for code, label in codes.items())
+    several = "are declared missing in the file and counted as categories; --user-missing counts them as missing"
+    one = "is declared missing in the file and counted as a category; --user-missing counts it as missing"
+    return f"{name}: {listed} {several if len(codes) > 1 else one}"
+
+
+def _code(code: Any) -> str:
+    """A code as people write it: ``.a`` to ``.z`` of Stata are numbers from 2^1023 on."""
+    if not isinstance(code, float):
+        return str(code)
+    return f"{code:g}" if code < 2.0**1023 else f".{chr(96 + round((code - 2.0**1023) / 2.0**1011))}"
 
 
 def names_from(text: str | None) -> list[str]:
@@ -44,15 +72,21 @@ def names_from(text: str | None) -> list[str]:
 
 
 def spec_from(
-    texts: Sequence[str] | None, table: EncodedTable, parameter: str, *, grouped: bool = True
+    texts: Sequence[str] | None,
+    table: EncodedTable,
+    parameter: str,
+    *,
+    grouped: bool = True,
+    before: EncodedTable | None = None,
 ) -> dict[str, Any] | None:
     """Columns and their cuts: ``sex``, ``age=18,65`` (where intervals start) or ``race=white|black,other`` (groups).
 
-    Without ``grouped`` there are no intervals, and categories are listed one by one.
+    Without ``grouped`` there are no intervals, and categories are listed one by one. Intervals of a number that has
+    become categories since are of the table as it was ``before``.
     """
     spec: dict[str, Any] = {}
     for text in texts or ():
-        for name, how in [_read(part, table, parameter, grouped) for part in _columns(text, table.names)]:
+        for name, how in [_read(part, table, parameter, grouped, before) for part in _columns(text, table.names)]:
             if name in spec:
                 raise CommandError(f"{parameter} names the column {name!r} twice; write it once.")
             spec[name] = how
@@ -71,7 +105,9 @@ def _columns(text: str, names: Sequence[str]) -> list[str]:
     return parts
 
 
-def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tuple[str, Any]:
+def _read(
+    text: str, table: EncodedTable, parameter: str, grouped: bool, before: EncodedTable | None
+) -> tuple[str, Any]:
     name, equals, how = text.partition("=")
     name = text if text in table.names or not equals else name.strip()
     table.native.require([name], parameter)
@@ -83,7 +119,7 @@ def _read(text: str, table: EncodedTable, parameter: str, grouped: bool) -> tupl
     parts = [part.strip() for part in how.split("|")]
     if grouped and len(parts) == 1:
         starts = [_number(part) for part in how.split(",")]
-        if all(_is_number(label) for label in labels.values() if label is not None):
+        if _of_numbers(table, name) or (before is not None and None not in starts and _of_numbers(before, name)):
             if None in starts:
                 raise CommandError(
                     f"{parameter} {text!r}: {name!r} holds numbers, so after the = come the numbers where intervals "
@@ -120,6 +156,10 @@ def _number(text: str) -> int | float | None:
     except CommandError:
         return None
     return float(value) if isinstance(value, Fraction) else value
+
+
+def _of_numbers(table: EncodedTable, name: str) -> bool:
+    return all(_is_number(label) for label in table.coded(name).labels if label is not None)
 
 
 def _is_number(label: Any) -> bool:

@@ -16,6 +16,8 @@ _ALIASES = {
     "population_size": "--population",
     "l": "--diversity",
     "exempt": "--exempt",
+    "suppress": "--suppress-most",
+    "ladders": "--ladder",
     "columns": "--pram",
     "key": "--key-file",
     "question": "--survey",
@@ -23,8 +25,12 @@ _ALIASES = {
     "behaviours": "--behaviour",
     "compliance_bounds": "--bounds",
 }
+# What stands in place of an option, by the option that goes with it.
+_WRITTEN = {"--ladder": {"one_category": "any", "one_category(missing=True)": "any:missing"}}
+# What another command does.
+_ELSEWHERE = {"search_recoding": "maskwell recode --ladder"}
 # Options that are switches: the value that they stand for.
-_SWITCHES = {"--merge": "merge"}
+_SWITCHES = {"--merge": "merge", "--user-missing": True}
 
 
 def options_of(command: Callable[..., Any]) -> dict[str, str]:
@@ -37,7 +43,9 @@ def options_of(command: Callable[..., Any]) -> dict[str, str]:
         option = next((text for text in declared if str(text).startswith("--")), None)
         if option is not None:
             found[name] = found[option.removeprefix("--").replace("-", "_")] = option
-    return {name: option for name, option in _ALIASES.items() if option in found.values()} | found
+    written = {name: text for option, own in _WRITTEN.items() if option in found.values() for name, text in own.items()}
+    aliases = {name: option for name, option in _ALIASES.items() if option in found.values()}
+    return {**_ELSEWHERE, **written, **aliases, **found}
 
 
 def said(text: str, options: Mapping[str, str]) -> str:

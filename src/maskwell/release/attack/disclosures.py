@@ -9,6 +9,7 @@ from typing import Any
 from maskwell.errors import DataError
 from maskwell.release.attack.derived_columns import Derived
 from maskwell.release.attack.record_numbers import number_in_words, record_numbers
+from maskwell.release.attack.repeated_values import RepeatedValues
 from maskwell.release.attack.result import ColumnAttack
 from maskwell.release.attack.revealing_columns import RevealingColumn, among
 from maskwell.release.base import BaseRelease
@@ -27,6 +28,8 @@ class Disclosures:
     """What does so made of several columns, or of a part of one."""
     numbers: tuple[str, ...] = ()
     """Columns that tell nothing of a key but are another one in nearly every record, and so known from other files."""
+    repeated: tuple[RepeatedValues, ...] = ()
+    """Columns that moved along and whose repeated values mark who moved."""
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -83,6 +86,7 @@ class Disclosures:
             *map(str, self.revealing),
             *map(_words_together, self.together),
             *map(number_in_words, self.numbers),
+            *map(str, self.repeated),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,6 +97,7 @@ class Disclosures:
                 {"columns": list(each.made_of), "how": each.recipe.name, "key": each.key} for each in self.together
             ],
             "record_numbers": list(self.numbers),
+            "repeated": [each.to_dict() for each in self.repeated],
             "giveaways": [
                 {"column": each.column, "changed": each.changed, "right": each.right, "how": each.how}
                 for each in self.revealing
@@ -112,6 +117,7 @@ def disclosures(release: BaseRelease, *, rows_in_order: bool = True) -> Disclosu
         tuple(found),
         tuple(each for each in release.derived.found if each.decides or each.recipe.name in names),
         tuple(record_numbers(release.before, release.staying)),
+        release.repeated,
     )
 
 

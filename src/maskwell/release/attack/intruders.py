@@ -146,11 +146,12 @@ def limit_in_words(release: Release, *, rehearsed: bool = False) -> str:
     ``rehearsed`` says that the draws are only there to see what would happen.
     """
     audit = release.audit
+    beyond = "" if audit.holds_for_all_counts else ", an intruder whom the limit does not cover"
     verdict = ("would hold" if audit.holds else "would FAIL") if rehearsed else ("holds" if audit.holds else "FAILS")
     return (
         f"the limit {float(audit.xi)!r} {verdict} for an intruder who knows the keys and how many records show them: a "
         f"match is right with chance {audit.risk_in_digits(4)} at most, {in_digits(audit.before, 4)} before "
-        f"({audit.all_counts} by the counts of a whole block); {release.attack().sentence()}"
+        f"({audit.all_counts} by the counts of a whole block{beyond}); {release.attack().sentence()}"
     )
 
 
@@ -158,6 +159,19 @@ def risk_lines(release: Release, *, rehearsed: bool = False) -> list[str]:
     """The same in lines of a summary, none so long that a page or a terminal would cut it off."""
     words = f"risk:      {limit_in_words(release, rehearsed=rehearsed)}"
     return wrap(words, _WIDTH, initial_indent="  ", subsequent_indent=" " * 13, break_on_hyphens=False)
+
+
+def beside_in_words(release: Release) -> list[str]:
+    """What knowing one more column than the keys does for an intruder, in a sentence if there is one to tell."""
+    known = release.intruders.besides
+    if not release.audit.blocks or not known.one:
+        return []
+    best, *others = known.one
+    less = "".join(f"; {each.columns[0]} {each.right:.2f}" for each in others[:2])
+    return [
+        f"whoever knows {best.columns[0]} as well, and the blocks, is right in {best.right:.2f} of all matches with "
+        f"rare keys ({known.none:.2f} by the keys alone{less}): make it a key, or coarser, if somebody may"
+    ]
 
 
 def _of_units(release: Release) -> list[Staying]:

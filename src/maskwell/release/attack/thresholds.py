@@ -34,6 +34,10 @@ STANDARD_ERRORS = 5
 NEARLY_ALL = 0.99
 """It has another value in this share of the rows: a few numbers may have been entered twice."""
 
+MOSTLY_ALONE = 0.9
+"""Of a column that moves along a value shown twice stands out as a copy, if this share of the records had one of its
+own in the true file: then most of the repeated ones are copies."""
+
 # Too little to tell.
 
 FEWEST_RECORDS = 10

@@ -19,6 +19,7 @@ from maskwell.errors import DataError
 from maskwell.plain_text import visible_lines
 from maskwell.release.evaluation.association import Association, association
 from maskwell.release.evaluation.matches import Matches, matches
+from maskwell.release.evaluation.reading_order import codes_of, in_reading_order
 from maskwell.release.partition import Factor, factor, interval_names, text_of
 from maskwell.results.result import Result
 from maskwell.tables.codes import Floats, Ints, recoded
@@ -178,9 +179,11 @@ def compare(release: BaseRelease, columns: Sequence[str] | None) -> Comparison:
     original, released, moving = release.before, release.columns, release.moving
     left_out: dict[str, str] = {}
     true = {name: original.coded(name) for name in moving}
-    before = {name: factor(column, None, "columns") for name, column in true.items()}
-    before |= _others(original, moving, columns, left_out)
-    codes = {name: recoded(released.coded(name), true[name]) for name in moving}
+    found = {name: factor(column, None, "columns") for name, column in true.items()}
+    found |= _others(original, moving, columns, left_out)
+    read = {name: in_reading_order(each, codes_of(release.given, name)) for name, each in found.items()}
+    before = {name: each for name, (each, _) in read.items()}
+    codes = {name: read[name][1][recoded(released.coded(name), true[name])] for name in moving}
     changed = {name: codes[name] != before[name].codes for name in moving}
     n = len(before[moving[0]].codes)
 

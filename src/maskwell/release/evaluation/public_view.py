@@ -26,7 +26,8 @@ from typing import Any, Literal
 import numpy as np
 
 from maskwell.errors import DataError
-from maskwell.release.added_variance import AddedVariance, read_factors
+from maskwell.release.added_variance import read_factors
+from maskwell.release.evaluation.reading_order import codes_of, in_reading_order
 from maskwell.release.identification.release import Release
 from maskwell.release.partition import partition, read_spec, text_of
 from maskwell.release.pram.release import PramRelease
@@ -125,6 +126,8 @@ class PublicView:
     """Whether the limit is proven for those who use the counts of all combinations too; the figure itself would tell
     how many cells a block has."""
     matrices: tuple[PublicMatrix, ...] = ()
+    untold: tuple[str, ...] = ()
+    """Of the columns that may differ, those without a table: nearly every record has a value of its own."""
     recoded: tuple[tuple[str, str], ...] = ()
     """Columns that are coarser than they were, with how: what the values of the file show anyway."""
 
@@ -172,20 +175,29 @@ def _identification(release: Release, publish_limit: bool, of: Sequence[Any]) ->
         whole = [name for name, how in read_spec(named, "of").items() if name in groups and _within(how, cuts[name])]
         columns = [name for name in read_spec(named, "of") if name not in whole]
         kind = _kind(columns, moving, {*request.moving, *still}, by_record=request.together is None)
-        return _table(release.columns, named, release.added_variance(named), kind, kind != "weakened")
+        return _table(release, named, kind, kind != "weakened")
 
     within = tuple((name, () if name in still else levels) for name, levels in groups.items())
+    untold = tuple(name for name in request.along if name in moving and _is_its_own(release.columns, name))
+    shown = [name for name in moving if name not in untold]
     return PublicView(
         setup.n,
         "limit_identification",
         (Moved(moving, within, unbiased=True),) if moving else (),
         tuple(name for name in column_names(release.table) if name not in moving),
         request.together,
-        tuple(table(named) for named in (*moving, *_further(of, moving))),
+        tuple(table(named) for named in (*shown, *_further(of, shown))),
         float(request.xi) if publish_limit else None,
         publish_limit and release.audit.holds_for_all_counts,
+        untold=untold,
         recoded=_recoded(request.recoding),
     )
+
+
+def _is_its_own(released: EncodedTable, name: str) -> bool:
+    """Whether most values of a column are those of a record or two, so that counting them tells nothing."""
+    column = released.coded(name)
+    return column.size > len(column.codes) / 2
 
 
 def _recoded(recipe: Recipe) -> tuple[tuple[str, str], ...]:
@@ -223,7 +235,7 @@ def _steps(release: PramRelease, publish_limit: bool, of: Sequence[Any]) -> Publ
             return _distorted(release, named, publish_limit)
         alone = len(used) == 1 and set(columns) <= {*used[0].columns, *used[0].strata}
         kind: Kind = "exact" if not used else "unbiased" if alone else "weakened"
-        return _table(release.columns, named, release.added_variance(named), kind, alone)
+        return _table(release, named, kind, alone)
 
     return PublicView(
         release.n,
@@ -246,16 +258,21 @@ def _further(of: Sequence[Any], columns: Sequence[str]) -> list[Any]:
     return [named for named in of if read_spec(named, "of") not in [{name: None} for name in columns]]
 
 
-def _table(released: EncodedTable, named: Any, added: AddedVariance, kind: Kind, limited: bool) -> PublicTable:
-    columns, labels, counts = _counted(released, named)
+def _table(release: Release | PramRelease, named: Any, kind: Kind, limited: bool) -> PublicTable:
+    columns, labels, counts = _counted(release, named)
     if kind == "exact":
         return PublicTable(columns, labels, counts, kind, 0.0, False)
+    added = release.added_variance(named)
     error = math.sqrt(float((added.variance + added.bias**2).max(initial=0.0)))
     return PublicTable(columns, labels, counts, kind, rounded_up(error), limited)
 
 
-def _counted(released: EncodedTable, named: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:
-    factors = read_factors(released, _present(released, named))
+def _counted(release: Release | PramRelease, named: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:
+    cuts = _present(release.columns, named)
+    factors = [
+        each if cuts[each.name] else in_reading_order(each, codes_of(release.given, each.name))[0]
+        for each in read_factors(release.columns, cuts)
+    ]
     sets = partition(factors, len(factors[0].codes))
     labels = [tuple(f.levels[c] for f, c in zip(factors, row, strict=True)) for row in sets.levels.tolist()]
     return tuple(f.name for f in factors), tuple(labels), np.bincount(sets.set_of_row)
@@ -274,7 +291,7 @@ def _present(released: EncodedTable, named: Any) -> dict[str, Any]:
 
 def _distorted(release: PramRelease, named: Any, publish_limit: bool) -> PublicTable:
     """Raw counts without an error and, with the matrices published, corrected ones with theirs."""
-    columns, labels, counts = _counted(release.columns, named)
+    columns, labels, counts = _counted(release, named)
     if not publish_limit or any(how is not None for how in read_spec(named, "of").values()):
         return PublicTable(columns, labels, counts, "distorted", None, False)
     found = release.estimate(list(columns))

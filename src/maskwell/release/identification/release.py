@@ -21,6 +21,7 @@ from maskwell.tables.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from maskwell.release.attack.intruders import Intruders
+    from maskwell.release.attack.repeated_values import RepeatedValues
     from maskwell.release.attack.result import Attack, ColumnAttack
     from maskwell.release.identification.plan import IdentificationPlan
     from maskwell.release.recoding.recode import Recoded
@@ -43,6 +44,10 @@ class Release(BaseRelease):
     @property
     def before(self) -> EncodedTable:
         return self.setup.columns
+
+    @property
+    def given(self) -> Any:
+        return self.setup.given
 
     @property
     def n(self) -> int:
@@ -95,6 +100,17 @@ class Release(BaseRelease):
     @property
     def deciding(self) -> tuple[ColumnAttack, ...]:
         return self.attack().deciding
+
+    @cached_property
+    def repeated(self) -> tuple[RepeatedValues, ...]:
+        """The columns that moved along and whose repeated values mark who moved."""
+        from maskwell.release.attack.repeated_values import nearly_unique, repeated_values
+        from maskwell.release.staying_columns import ranked
+
+        setup = self.setup
+        names = nearly_unique(self.before, setup.request.along)
+        moved = (self.cell_after != setup.cell_of_unit)[setup.unit_of_row]
+        return tuple(repeated_values([ranked(self.columns, name) for name in names], moved))
 
     @cached_property
     def intruders(self) -> Intruders:
@@ -169,6 +185,7 @@ class Release(BaseRelease):
             f"  recoded:   {'; '.join(self.recoded.recipe.lines())}",
             f"             {before.uniques} records alone with their keys before, {after.uniques} after; "
             f"{percent(after.entropy, 1)} of the keys' entropy kept",
+            *(f"             {each}" for each in self.recoded.merged),
             *(f"  beware:    {each}" for each in self.recoded.told),
         ]
 

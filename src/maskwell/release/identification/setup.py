@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.exchange import ExchangeChannel
 from maskwell.errors import DataError
 from maskwell.release.drawing import Chance
@@ -29,6 +31,7 @@ from maskwell.release.identification.request import Request
 from maskwell.release.identification.rules import Rule, frequencies
 from maskwell.release.identification.theta import drawn_thetas, exchange
 from maskwell.release.partition import Partition, factor, partition
+from maskwell.release.recoding.cuts import cuts_after
 from maskwell.release.recoding.recipe import apply
 from maskwell.release.rows import settled
 from maskwell.risk.frequencies import Cells, cross_classify, group
@@ -158,6 +161,8 @@ def prepare(table: Any, request: Request, arrange: Arrange | None = None) -> Set
     original, lazy = settled(table)
     recoded = apply(request.recoding, original if lazy else encoded(table)).after
     source = settled(recoded)[0]
+    within = cuts_after(request.within, request.recoding.columns, original.coded, source.coded)
+    request = dataclasses.replace(request, within=within)
     extra = (*((request.together,) if request.together else ()), *request.along)
     wanted = dict.fromkeys((*request.keys, *request.within, *request.exempt, *extra))
     source.arrays(list(wanted))  # an error if one is not there
@@ -238,8 +243,13 @@ def _of_units(column: Coded, unit_of_row: Ints, row_of_unit: Ints, together: str
     differing = len(np.unique(unit_of_row[codes[unit_of_row] != column.codes]))
     if differing:
         raise DataError(
-            f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what is "
-            "moved together must describe the group, so release keys of single records in a step of their own."
+            Advice(
+                f"column {column.name!r} differs within {differing} of {len(row_of_unit)} groups of {together!r}; what "
+                "is moved ",
+                Setting("together"),
+                f" must describe the group. With keys of single records leave out {together!r} itself: the users then "
+                "lose who belongs together (docs/releasing_a_file.md, Households).",
+            )
         )
     missing = int((codes == len(column.labels) - 1).sum()) if column.missing else 0
     return Coded(column.name, codes, column.labels, missing)

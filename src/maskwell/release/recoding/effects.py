@@ -57,8 +57,10 @@ class Effect:
 class Measure:
     """Compares tables with the one before any recoding."""
 
-    def __init__(self, before: EncodedTable, keys: Sequence[str], k: int, population: float | None) -> None:
-        self.keys, self.k, self.population = tuple(keys), k, population
+    def __init__(
+        self, before: EncodedTable, keys: Sequence[str], k: int, population: float | None, weights: Floats | None = None
+    ) -> None:
+        self.keys, self.k, self.population, self.weights = tuple(keys), k, population, weights
         self._before = {key: before.coded(key) for key in keys}
         self._entropy = {key: entropy(column.codes) for key, column in self._before.items()}
         self._others = columns_to_compare(before, list(keys))
@@ -67,7 +69,7 @@ class Measure:
     def of(self, what: str, recoded: Mapping[str, Coded], gone: NDArray[np.bool_] | None = None) -> Effect:
         """The figures of a table with these columns in place of the true ones."""
         columns = self._before | dict(recoded)
-        cells, _ = cross_classify([columns[key] for key in self.keys])
+        cells, _ = cross_classify([columns[key] for key in self.keys], self.weights)
         shown = {key: ~gone[:, i] for i, key in enumerate(self.keys)} if gone is not None and gone.shape[1] else {}
         kept = [self.kept(key, columns[key], shown.get(key)) for key in self.keys]
         shared = self._mutual(columns, shown)
@@ -100,7 +102,7 @@ class Measure:
 
 
 def taus(cells: Cells, population: float | None) -> tuple[float | None, float | None]:
-    """tau1 and tau2 of cells; None where the size of the population is unknown."""
+    """tau1 and tau2 of cells, by their weights if they have some; None where the size of the population is unknown."""
     if population is None:
         return None, None
     try:

@@ -26,23 +26,29 @@ Ladder = Sequence[Recode] | Hierarchy
 class Rungs:
     """The levels of one key, each coarser than the one before."""
 
-    key: str
+    before: Coded
+    """The column as it is."""
     recodes: tuple[Recode, ...]
+    """What makes each level; the first one is what is done whatever the level, as a rule nothing."""
     columns: tuple[Coded, ...]
-    """The column at each level, as it is first."""
+    """The column at each level, as it is, or as it is after the first step, first."""
     lost: Floats
     """The share of the key's entropy that each level loses."""
+
+    @property
+    def key(self) -> str:
+        return self.before.name
 
     @property
     def levels(self) -> int:
         return len(self.columns)
 
     @staticmethod
-    def of(column: Coded, ladder: Ladder) -> Rungs:
+    def of(column: Coded, ladder: Ladder, first: Recode) -> Rungs:
         """The levels of a column; an error if one is not coarser than the one before."""
         given = ladder.all_levels() if isinstance(ladder, Hierarchy) else list(ladder)
-        recodes = [Recode(), *(read_recode(one, column.name) for one in given)]
-        columns = [column, *(recoded_column(column, recode) for recode in recodes[1:])]
+        recodes = [first, *(read_recode(one, column.name) for one in given)]
+        columns = [column if recode == Recode() else recoded_column(column, recode) for recode in recodes]
         for finer, coarser, recode in zip(columns, columns[1:], recodes[1:], strict=False):
             pairs = {(a, b) for a, b in zip(finer.codes.tolist(), coarser.codes.tolist(), strict=True)}
             if len(pairs) > finer.size:
@@ -51,20 +57,30 @@ class Rungs:
                     "values that are one there; order levels from mild to coarse, each of groups of the one before.",
                     parameter="ladders",
                 )
+        whole = entropy_of(np.bincount(column.codes))
         left = np.array([entropy_of(np.bincount(each.codes)) for each in columns])
-        lost = 1 - left / left[0] if left[0] > 0 else np.zeros(len(left))
-        return Rungs(column.name, tuple(recodes), tuple(columns), np.maximum.accumulate(lost))
+        lost = 1 - left / whole if whole > 0 else np.zeros(len(left))
+        return Rungs(column, tuple(recodes), tuple(columns), np.maximum.accumulate(lost))
 
 
 class Lattice:
     """All combinations of levels, by what they lose and by the cells that they leave."""
 
     def __init__(
-        self, columns: Sequence[Coded], ladders: Mapping[str, Ladder], importance: Mapping[str, float]
+        self,
+        columns: Sequence[Coded],
+        ladders: Mapping[str, Ladder],
+        importance: Mapping[str, float],
+        done: Mapping[str, Recode] | None = None,
+        record_weights: Floats | None = None,
     ) -> None:
-        self.rungs = [Rungs.of(column, ladders.get(column.name, ())) for column in columns]
+        known = done or {}
+        self.rungs = [
+            Rungs.of(column, ladders.get(column.name, ()), known.get(column.name, Recode())) for column in columns
+        ]
         self.weights = _weights([column.name for column in columns], importance)
-        self._cells, self.cell_of_row = cross_classify(columns)
+        self.record_weights = record_weights
+        self._cells, self.cell_of_row = cross_classify(columns, record_weights)
         # The code of each cell's key at each level: levels recode labels, whatever record holds them.
         first = np.empty(len(self._cells), np.int64)
         first[self.cell_of_row[::-1]] = np.arange(len(self.cell_of_row) - 1, -1, -1)
@@ -94,11 +110,14 @@ class Lattice:
         codes = [own[level] for own, level in zip(self._codes, node, strict=True)]
         columns = self.columns(node)
         index, first = group(codes, [column.size for column in columns], len(self._cells))
+        weights, squares = self._cells.population, self._cells.squares
         return Cells(
             tuple(column.name for column in columns),
             tuple(column.labels for column in columns),
             np.stack([code[first] for code in codes], axis=1),
             sums(index, self._cells.counts).astype(np.int64),
+            None if weights is None else sums(index, weights),
+            None if squares is None else sums(index, squares),
         )
 
     def columns(self, node: Node) -> list[Coded]:
@@ -108,7 +127,8 @@ class Lattice:
     def recodes(self, node: Node) -> dict[str, Recode]:
         """What happens to each key that is recoded."""
         pairs = zip(self.rungs, node, strict=True)
-        return {rungs.key: rungs.recodes[level] for rungs, level in pairs if level}
+        chosen = {rungs.key: rungs.recodes[level] for rungs, level in pairs}
+        return {key: recode for key, recode in chosen.items() if recode != Recode()}
 
     def children(self, node: Node) -> list[Node]:
         """Recodings with one key a level coarser; each recoding is the child of one alone."""

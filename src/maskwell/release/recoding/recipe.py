@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwell.errors import DataError
+from maskwell.plain_text import nearest
 from maskwell.release.recoding.suppression import Suppression, suppressed
 from maskwell.release.recoding.ways import Named, Recode, read_recoding, spelled
 from maskwell.tables.codes import Coded
@@ -66,6 +67,22 @@ class Recipe:
         return lines
 
 
+@dataclass(frozen=True)
+class Merged:
+    """What a category that others were merged into took."""
+
+    column: str
+    into: Any
+    values: int
+    """Those of them that occur."""
+    records: int
+
+    def __str__(self) -> str:
+        one = self.values == 1
+        records = f"{self.records:,} record{'' if self.records == 1 else 's'}"
+        return f"{self.column}: {self.into} takes {self.values:,} value{'' if one else 's'} of {records}"
+
+
 @dataclass(frozen=True, eq=False)
 class Applied:
     """A table after a recipe."""
@@ -74,6 +91,8 @@ class Applied:
     after: EncodedTable
     gone: NDArray[np.bool_]
     """Which keys of which records were set missing; no column if none could be."""
+    merged: tuple[Merged, ...] = ()
+    """What each category that others were merged into took."""
 
 
 def apply(recipe: Recipe, table: Any) -> Applied:
@@ -81,7 +100,7 @@ def apply(recipe: Recipe, table: Any) -> Applied:
     source = encoded(table)
     source.arrays(list(recipe.changing))  # an error if one is not there
     n = len(source.array(source.names[0])) if source.names else 0
-    ways = {name: by_label(recode, name, source) for name, recode in recipe.columns.items()}
+    ways = {name: for_table(recode, name, source) for name, recode in recipe.columns.items()}
     columns = {name: recoded_column(source.coded(name), recode) for name, recode in ways.items()}
     gone = np.zeros((n, 0), bool)
     if recipe.suppression is not None:
@@ -93,24 +112,73 @@ def apply(recipe: Recipe, table: Any) -> Applied:
     if not columns:
         return Applied(source, source, gone)
     orders = {name: _in_order(source, name, recode) for name, recode in ways.items()}
-    return Applied(source, encoded(with_columns(source.native, columns, orders)), gone)
+    merged = [each for name, recode in ways.items() for each in _merged(source.coded(name), recode)]
+    return Applied(source, encoded(with_columns(source.native, columns, orders)), gone, tuple(merged))
 
 
-def by_label(recode: Recode, name: str, table: EncodedTable) -> Recode:
-    """A recoding by a list that names the codes of an SPSS or Stata file, as one that names its labels.
+def _merged(column: Coded, recode: Recode) -> list[Merged]:
+    """What each new category takes, of a recoding that names what it merges."""
+    way = recode.way
+    if not isinstance(way, Named) or not way.others_stay:
+        return []
+    counts = np.bincount(column.codes, minlength=column.size).tolist()
+    into = {spelled(old): new for old, new in way.pairs}
+    taken: dict[Any, list[int]] = {new: [] for _, new in way.pairs}
+    if recode.missing is not None:
+        taken.setdefault(recode.missing, [])
+    for label, count in zip(column.labels, counts, strict=True):
+        new = recode.missing if label is None else into.get(spelled(label))
+        if new is not None:
+            taken[new].append(count)
+    return [Merged(column.name, new, len(own), sum(own)) for new, own in taken.items()]
 
-    The labels are the values of such a column. A code is looked up only where no label is spelled like it.
+
+def for_table(recode: Recode, name: str, table: EncodedTable) -> Recode:
+    """A recoding of a table's column: by labels where it names codes, and every category that it merges is one of its.
+
+    The labels are the values of a column of an SPSS or Stata file. A code is looked up only where no label is spelled
+    like it.
     """
-    from maskwell.microdata import Microdata
-
-    native, way = table.native, recode.way
-    if not isinstance(way, Named) or not isinstance(native, Microdata) or native.kind not in ("spss", "stata"):
+    way = recode.way
+    if not isinstance(way, Named):
         return recode
-    labels = native.variable(name).value_labels
+    labels = _labels_of_codes(name, table)
     texts = set(labels.values())
     codes = {spelled(code): label for code, label in labels.items()}
-    pairs = [(old if old in texts else codes.get(spelled(old), old), new) for old, new in way.pairs]
-    return dataclasses.replace(recode, way=dataclasses.replace(way, pairs=tuple(pairs)))
+    pairs = tuple((old if old in texts else codes.get(spelled(old), old), new) for old, new in way.pairs)
+    if way.others_stay:
+        _refuse_unknown([old for old, _ in pairs], name, table, codes)
+    return dataclasses.replace(recode, way=dataclasses.replace(way, pairs=pairs))
+
+
+def _labels_of_codes(name: str, table: EncodedTable) -> Mapping[Any, str]:
+    """The value labels of a column of an SPSS or Stata file."""
+    from maskwell.microdata import Microdata
+
+    native = table.native
+    if not isinstance(native, Microdata) or native.kind not in ("spss", "stata"):
+        return {}
+    return native.variable(name).value_labels
+
+
+def _refuse_unknown(named: Sequence[Any], name: str, table: EncodedTable, codes: Mapping[str, str]) -> None:
+    """An error if a category that is merged neither occurs nor is a label: misspelled, it would stay as it is."""
+    import pyarrow as pa
+
+    array = table.array(name)
+    declared = array.dictionary.to_pylist() if pa.types.is_dictionary(array.type) else []
+    there = {spelled(label) for label in (*table.coded(name).labels, *declared, *codes.values()) if label is not None}
+    unknown = [old for old in named if spelled(old) not in there]
+    if not unknown:
+        return
+    none = " None of those that it merges is: are they codes where the table has labels, or the reverse?"
+    cut = [(code, label) for code, label in codes.items() if unknown[0] in map(str.strip, label.split(","))]
+    comma = "".join(f" Write {code} for {label!r}, whose comma separates two." for code, label in cut[:1])
+    raise DataError(
+        f"the recoding of {name!r} merges {', '.join(map(repr, unknown[:5]))}{' …' if len(unknown) > 5 else ''}, which "
+        f"none of its {len(there):,} categories is{nearest(spelled(unknown[0]), sorted(there))}."
+        f"{comma or (none if len(unknown) == len(named) else '')}"
+    )
 
 
 def _in_order(table: EncodedTable, name: str, recode: Recode) -> list[Any]:
@@ -133,7 +201,8 @@ def recoded_column(column: Coded, recode: Recode) -> Coded:
     labels: list[Any] = sorted(set(present), key=lambda value: (isinstance(value, str), value))
     place = {label: code for code, label in enumerate(labels)}
     codes = np.array([place[value] if value is not None else len(labels) for value in new], np.int32)[column.codes]
-    return Coded(column.name, codes, (*labels, None) if column.missing else tuple(labels), column.missing)
+    missing = column.missing if recode.missing is None else 0
+    return Coded(column.name, codes, (*labels, None) if missing else tuple(labels), missing)
 
 
 def without_values(column: Coded, gone: NDArray[np.bool_]) -> Coded:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +11,14 @@ import numpy as np
 
 from maskwell.errors import DataError
 from maskwell.release.recoding.effects import Effect, Measure, entropy, rows_of, share_kept
-from maskwell.release.recoding.recipe import Recipe, apply
+from maskwell.release.recoding.recipe import Merged, Recipe, apply
 from maskwell.release.recoding.suppression import Suppression
 from maskwell.release.recoding.telling import Told, told
-from maskwell.release.recoding.ways import Recode
+from maskwell.release.recoding.ways import OneCategory, Recode
+from maskwell.results.numbers import percent
 from maskwell.results.result import Result
-from maskwell.tables.codes import Coded, Ints
+from maskwell.risk.assess import population_of, weights_of
+from maskwell.tables.codes import Coded, Floats, Ints
 from maskwell.tables.encoded import EncodedTable, encoded
 from maskwell.tables.frames import names_of
 
@@ -39,6 +40,8 @@ class Recoded(Result):
     """Before, each column alone, all together, and with suppression."""
     kept: Mapping[str, float]
     """The share of the entropy of each recoded column that is kept."""
+    merged: tuple[Merged, ...]
+    """What each category that others were merged into took."""
     told: tuple[Told, ...]
     """Columns that stay and tell what was taken away."""
     columns: EncodedTable = dataclasses.field(repr=False)
@@ -51,6 +54,7 @@ class Recoded(Result):
             "recipe": self.recipe.to_dict(),
             "effects": [dataclasses.asdict(effect) for effect in self.effects],
             "entropy_kept": dict(self.kept),
+            "merged": [dataclasses.asdict(each) for each in self.merged],
             "told": [dataclasses.asdict(each) for each in self.told],
         }
 
@@ -64,7 +68,13 @@ class Recoded(Result):
         return rows_of(self.effects, self.k)
 
     def _remarks(self) -> list[str]:
-        return [f"beware: {each}." for each in self.told]
+        others = [name for name in self.recipe.columns if name not in self.keys]
+        no_keys = [
+            f"{name}: {self.recipe.columns[name]}; no key, so that the figures of risk are without it; "
+            f"{percent(self.kept[name], 1)} of its entropy kept."
+            for name in others
+        ]
+        return [*no_keys, *(f"{each}." for each in self.merged), *(f"beware: {each}." for each in self.told)]
 
     def __repr__(self) -> str:
         before, after = self.effects[0], self.effects[-1]
@@ -81,6 +91,7 @@ def recode(
     keep: Sequence[str] = (),
     k: int | None = None,
     population_size: float | None = None,
+    weights: Any = None,
 ) -> Recoded:
     """Make columns coarser, then set the last few rare values of keys missing; say what each step does.
 
@@ -89,8 +100,8 @@ def recode(
     for k records to show what is left; ``most`` is the largest share of records that may, ``keep`` names keys that lose
     values last.
 
-    ``k`` is that of the column "below k", and ``population_size`` adds tau1 and tau2 (by independence of the keys;
-    ``mw.risk.assess`` on the recoded table has other models).
+    ``k`` is that of the column "below k". ``population_size``, or sampling ``weights`` (a column's name, or a number
+    per row), adds tau1 and tau2, by independence of the keys; ``mw.risk.assess`` on the recoded table has other models.
 
     >>> table = {"age": [21, 22, 23, 24, 61, 62], "area": ["n", "n", "s", "s", "n", "s"]}
     >>> from maskwell.release import intervals
@@ -117,23 +128,37 @@ def recode(
         if unknown:
             raise DataError(f"keep names {unknown[0]!r}, which is no key.", parameter="keep")
         recipe = Recipe(recipe.columns, names, Suppression(suppress, float(most), tuple(keep)))
-    return carried_out(
-        source, recipe, names, k or (recipe.suppression.k if recipe.suppression else DEFAULT_K), population_size
-    )
+    k = k or (recipe.suppression.k if recipe.suppression else DEFAULT_K)
+    return carried_out(source, recipe, names, k, *people(source, names, population_size, weights))
+
+
+def people(
+    source: EncodedTable, keys: Sequence[str], population_size: float | None, weights: Any
+) -> tuple[float | None, Floats | None]:
+    """The size of the population, and the weight of every record, as far as they are known."""
+    names = [*keys, *([weights] if isinstance(weights, str) else [])]
+    columns = source.arrays(names)
+    n = len(columns[keys[0]])
+    each = weights_of(weights, columns, n)
+    return population_of(population_size, each, n), each
 
 
 def carried_out(
-    source: EncodedTable, recipe: Recipe, keys: tuple[str, ...], k: int, population_size: float | None
+    source: EncodedTable,
+    recipe: Recipe,
+    keys: tuple[str, ...],
+    k: int,
+    population_size: float | None,
+    weights: Floats | None = None,
 ) -> Recoded:
     """The recoded table with its figures."""
-    check_population(population_size, len(source.array(keys[0])))
-    measure = Measure(source, keys, k, population_size)
+    measure = Measure(source, keys, k, population_size, weights)
     plain = apply(Recipe(recipe.columns), source)
     done = apply(recipe, source) if recipe.suppression else plain
     recoded = {name: plain.after.coded(name) for name in recipe.columns}
     of_keys = {name: column for name, column in recoded.items() if name in keys}
     effects = [measure.of(AS_IT_IS, {})]
-    effects += [measure.of(f"{name}: {recipe.columns[name]}", {name: column}) for name, column in of_keys.items()]
+    effects += [measure.of(_step(column, recipe.columns[name]), {name: column}) for name, column in of_keys.items()]
     if len(of_keys) > 1:
         effects.append(measure.of(TOGETHER, of_keys))
     if recipe.suppression is not None:
@@ -142,15 +167,13 @@ def carried_out(
     changed = {name: (source.coded(name), _codes(done.after.coded(name))) for name in recipe.changing}
     kept = {name: _kept(source.coded(name), done.after.coded(name)) for name in recipe.changing}
     found = told(done, changed, list(recipe.keys))
-    return Recoded(done.after.native, recipe, keys, k, tuple(effects), kept, tuple(found), done.after)
+    return Recoded(done.after.native, recipe, keys, k, tuple(effects), kept, plain.merged, tuple(found), done.after)
 
 
-def check_population(size: float | None, n: int) -> None:
-    """An error unless so many people, if they were counted, can be those from whom n records were drawn."""
-    if size is not None and not n <= size < math.inf:
-        raise DataError(
-            f"population_size must be a number, at least the {n} records; got {size!r}.", parameter="population_size"
-        )
+def _step(column: Coded, recode: Recode) -> str:
+    """What happens to one key."""
+    stay = " (missing values stay missing)" if column.missing and isinstance(recode.way, OneCategory) else ""
+    return f"{column.name}: {recode}{stay}"
 
 
 def _codes(column: Coded) -> Ints:

@@ -19,15 +19,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.release.identification.request import read_request
 from maskwell.release.recoding.hierarchy import Hierarchy
 from maskwell.release.recoding.lattice import Ladder, Lattice, Node
-from maskwell.release.recoding.recipe import Recipe, by_label
-from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out, check_population
+from maskwell.release.recoding.recipe import Recipe, for_table, recoded_column
+from maskwell.release.recoding.recode import DEFAULT_K, Recoded, carried_out, people
 from maskwell.release.recoding.suppression import Suppression
 from maskwell.release.recoding.targets import Target
-from maskwell.release.recoding.ways import read_recode
+from maskwell.release.recoding.ways import Recode, read_recode
 from maskwell.results.result import Result
 from maskwell.tables.codes import Coded
 from maskwell.tables.encoded import EncodedTable, encoded
@@ -35,7 +36,26 @@ from maskwell.tables.frames import names_of
 
 MOST_TRIED = 20_000
 """Recodings that are tried unless more are allowed."""
+_LISTED = 3
+"""So many of the next best recodings are looked for,"""
+_FEWEST_MORE = 100
+"""by trying as many recodings again as the search tried, or so many."""
 Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class NextBest:
+    """Another recoding that reaches the target, and loses more."""
+
+    recipe: Recipe
+    loss: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"recipe": self.recipe.to_dict(), "loss": self.loss}
+
+    def __str__(self) -> str:
+        return f"{'; '.join(self.recipe.lines()) or 'nothing'} (loses {self.loss:.4f})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +73,8 @@ class RecodingSearch(Result):
     tried: int
     ruled_out: int
     """Recodings that lose less and need not be tried, as a level of theirs cannot reach the target."""
+    next_best: tuple[NextBest, ...] = ()
+    """The mildest of the others that reach the target, none of them coarser everywhere than one before it."""
 
     @property
     def optimal(self) -> bool:
@@ -90,6 +112,7 @@ class RecodingSearch(Result):
             "recodings": self.size,
             "tried": self.tried,
             "ruled_out": self.ruled_out,
+            "next_best": [each.to_dict() for each in self.next_best],
             **self.recoded.to_dict(),
         }
 
@@ -104,7 +127,7 @@ class RecodingSearch(Result):
         return dict(self.recoded._columns())
 
     def _remarks(self) -> list[str]:
-        return self.recoded._remarks()
+        return [*self.recoded._remarks(), *(f"next best: {each}." for each in self.next_best)]
 
     def __repr__(self) -> str:
         return f"<recoding that loses {self.loss:.4f}: {'; '.join(self.recipe.lines()) or 'nothing'}>"
@@ -125,6 +148,8 @@ def search_recoding(
     tau1: float | None = None,
     tau2: float | None = None,
     population_size: float | None = None,
+    weights: Any = None,
+    recoding: Mapping[str, Recode] | Recipe | None = None,
     importance: Mapping[str, float] | None = None,
     most_tried: int = MOST_TRIED,
     show: Progress | None = None,
@@ -137,8 +162,13 @@ def search_recoding(
 
     The target is any of: ``k`` records of every combination; ``xi``, a limit that ``limit_identification(keys, xi,
     within)`` can then hold; at most so many ``uniques``; at most so many right ``matches`` to expect in the file;
-    ``tau1`` and ``tau2`` at most so large in a population of ``population_size``, by independence of the keys. Several
-    must hold together.
+    ``tau1`` and ``tau2`` at most so large in a population of ``population_size``, or of the sampling ``weights`` (a
+    column's name, or a number per row), by independence of the keys. Several must hold together. Intervals of
+    ``within`` are of the values as they are: a level of that key whose values cross one of them is not taken.
+
+    ``recoding`` is done first, whatever is found: to columns that are no keys, or to a key in place of leaving it as it
+    is; the levels of its ladder are then to be coarser than that. ``importance`` says how much the entropy of a key
+    counts, 1 unless given; ``next_best`` of the result has the mildest of the other recodings that reach the target.
 
     With ``k`` or ``xi``, keys of at most the share ``suppress`` of the records may be set missing as the last step,
     those of ``keep`` last of all. For ``xi`` that is done only where blocks cannot hold the limit without it, and for
@@ -173,38 +203,61 @@ def search_recoding(
     if most_tried < 1:
         raise DataError(f"most_tried must be at least 1; got {most_tried!r}.", parameter="most_tried")
     source = encoded(table)
-    check_population(population_size, len(source.arrays(list(names))[names[0]]))
+    size, record_weights = people(source, names, population_size, weights)
     request = None if xi is None else read_request(names, xi, within)
-    others = _others(source, request.within if request else {}, ladders)
-    target = Target(k, float(suppress), tuple(keep), uniques, matches, tau1, tau2, population_size, request)
-    lattice = Lattice([source.coded(name) for name in names], _by_label(ladders, source), importance or {})
-    found = _Search(lattice, target, others, most_tried, show).run()
-    recipe = Recipe(lattice.recodes(found.node), names if found.last_step else (), found.last_step)
+    done = _first(source, recoding)
+    others = _others(source, request.within if request else {}, ladders, done)
+    target = Target(k, float(suppress), tuple(keep), uniques, matches, tau1, tau2, size, request)
+    columns = [source.coded(name) for name in names]
+    lattice = Lattice(columns, _by_label(ladders, source), importance or {}, done, record_weights)
+    search = _Search(lattice, target, others, most_tried, show)
+    found = search.run()
+
+    def recipe_of(node: Node, last_step: Suppression | None) -> Recipe:
+        return Recipe({**done, **lattice.recodes(node)}, names if last_step else (), last_step)
+
+    recipe = recipe_of(found.node, found.last_step)
     return RecodingSearch(
-        carried_out(source, recipe, names, target.fewest or DEFAULT_K, population_size),
+        carried_out(source, recipe, names, target.fewest or DEFAULT_K, size, record_weights),
         target.words(),
         lattice.loss(found.node),
         found.least_loss,
         lattice.size,
         found.tried,
         found.ruled_out,
+        tuple(NextBest(recipe_of(node, step), lattice.loss(node)) for node, step in search.next_best(found)),
     )
+
+
+def _first(source: EncodedTable, recoding: Any) -> dict[str, Recode]:
+    """What is done to each column before the search."""
+    recipe = Recipe.read(recoding)
+    if recipe.suppression is not None:
+        raise DataError(
+            "suppression is the last step of a search; allow it with suppress, a share of the records.", "recoding"
+        )
+    source.arrays(list(recipe.columns))  # an error if one is not there
+    return {name: for_table(recode, name, source) for name, recode in recipe.columns.items()}
 
 
 def _by_label(ladders: Mapping[str, Ladder], source: EncodedTable) -> dict[str, Ladder]:
     """Ladders that may name the codes of a labelled file, as ones that name its labels."""
     levels = {name: each.all_levels() if isinstance(each, Hierarchy) else each for name, each in ladders.items()}
-    return {name: [by_label(read_recode(one, name), name, source) for one in each] for name, each in levels.items()}
+    return {name: [for_table(read_recode(one, name), name, source) for one in each] for name, each in levels.items()}
 
 
-def _others(source: Any, within: Mapping[str, Any], ladders: Mapping[str, Ladder]) -> dict[str, Coded]:
+def _others(
+    source: EncodedTable, within: Mapping[str, Any], ladders: Mapping[str, Ladder], done: Mapping[str, Recode]
+) -> dict[str, Coded]:
     for name, how in within.items():
-        if name in ladders and how is not None:
+        if name in ladders and how and any(isinstance(item, (str, list)) for item in how):
             raise DataError(
-                f"within cuts {name!r}, which is recoded here; name the whole column, or a column that is not recoded.",
+                f"within groups the categories of {name!r}, which is recoded here; name the whole column, intervals of "
+                "a number, or a column that is not recoded.",
                 parameter="within",
             )
-    return {name: source.coded(name) for name in within}
+    columns = {name: source.coded(name) for name in within}
+    return {name: recoded_column(each, done[name]) if name in done else each for name, each in columns.items()}
 
 
 @dataclass(frozen=True)
@@ -227,6 +280,7 @@ class _Search:
         self._least: list[int] = [0] * len(lattice.rungs)
         self._pairs: dict[tuple[int, int], set[tuple[int, int]]] = {}
         self._last_step: dict[Node, Suppression | None] = {}
+        self._waiting: list[tuple[float, Node]] = []
 
     def run(self) -> _Found:
         lattice = self._lattice
@@ -234,7 +288,7 @@ class _Search:
         if not top_reaches and not self._target.within_reach(lattice.cells(lattice.top)):
             raise self._not_reached("not even the coarsest level of every ladder reaches")
         self._rule_out()
-        waiting = [(lattice.loss(lattice.bottom), lattice.bottom)]
+        waiting = self._waiting = [(lattice.loss(lattice.bottom), lattice.bottom)]
         while waiting:
             loss, node = heapq.heappop(waiting)
             if self._tried >= self._most:
@@ -251,10 +305,52 @@ class _Search:
                 self._show(min((self._tried + self._ruled_out) / min(self._most, lattice.size), 1.0))
         raise self._not_reached("no recoding of the lattice reaches")
 
+    def next_best(self, found: _Found) -> list[tuple[Node, Suppression | None]]:
+        """The next recodings that reach the target, by what they lose; none is coarser everywhere than one before."""
+        reached = [found.node]
+        listed: list[tuple[Node, Suppression | None]] = []
+        most = self._tried + max(_FEWEST_MORE, self._tried)
+        while self._waiting and len(listed) < _LISTED and self._tried < most:
+            _, node = heapq.heappop(self._waiting)
+            if any(all(a >= b for a, b in zip(node, other, strict=True)) for other in reached):
+                continue  # and so is all that is coarser than this one
+            if not self._is_ruled_out(node) and self._reaches(node):
+                reached.append(node)
+                listed.append((node, self._last_step[node]))
+                continue
+            for child in self._lattice.children(node):
+                heapq.heappush(self._waiting, (self._lattice.loss(child), child))
+        return listed
+
     def _not_reached(self, what: str) -> DataError:
         return DataError(
-            f"{what} {self._target.words()}; add coarser levels (down to one_category), recode more keys, allow some "
-            "values to be set missing (suppress, with k or xi), or ask for less."
+            Advice(
+                f"{what} {self._target.words()}",
+                *self._missing(),
+                "; add coarser levels (down to ",
+                Setting("one_category"),
+                "), recode more keys, allow some values to be set missing (",
+                Setting("suppress"),
+                ", with ",
+                Setting("k"),
+                " or ",
+                Setting("xi"),
+                "), or ask for less.",
+            )
+        )
+
+    def _missing(self) -> tuple[str | Setting, ...]:
+        """The keys whose missing values no level takes in, which keeps combinations rare that are otherwise coarse."""
+        top = [rungs.columns[-1] for rungs in self._lattice.rungs]
+        missing = [f"{column.name} {column.missing:,}" for column in top if column.missing]
+        if not missing:
+            return ()
+        listed = ", ".join(missing)
+        return (
+            f". Missing values are a category of their own, which stays at every level (in {listed} records): let a "
+            "level take them in (",
+            Setting("one_category(missing=True)"),
+            ")",
         )
 
     def _reaches(self, node: Node) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.risk.frequencies import Cells, cross_classify, group
 from maskwell.tables.codes import Coded, Ints
@@ -54,8 +55,12 @@ def suppressed(keys: Sequence[Coded], asked: Suppression) -> NDArray[np.bool_]:
     share = float(gone.any(axis=1).mean())
     if share > asked.most:
         raise DataError(
-            f"local suppression would take values from {share:.2%} of the records, more than the {asked.most:.2%} that "
-            "it may; recode the keys first (search_recoding finds the mildest way), lower k, or allow more.",
+            Advice(
+                f"local suppression would take values from {share:.2%} of the records, more than the {asked.most:.2%} "
+                "that it may; recode the keys first (",
+                Setting("search_recoding"),
+                " finds the mildest way), lower k, or allow more.",
+            ),
             parameter="suppress",
         )
     return gone

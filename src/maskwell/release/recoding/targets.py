@@ -9,13 +9,15 @@ the limit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from maskwell.advice import Advice, Setting
 from maskwell.errors import DataError
 from maskwell.exact import fraction
 from maskwell.release.identification.request import Request
 from maskwell.release.identification.setup import can_be_met
+from maskwell.release.recoding.cuts import cuts_after
 from maskwell.release.recoding.effects import taus
 from maskwell.release.recoding.lattice import Lattice, Node
 from maskwell.release.recoding.recipe import without_values
@@ -58,7 +60,15 @@ class Target:
             if most is not None and fraction(most, name, DataError) < 0:
                 raise DataError(f"{name} must be at least 0; got {most}.", parameter=name)
         if (self.tau1 is not None or self.tau2 is not None) and self.population_size is None:
-            raise DataError("tau1 and tau2 need population_size, the number of people that the file was drawn from.")
+            raise DataError(
+                Advice(
+                    "tau1 and tau2 need ",
+                    Setting("population_size"),
+                    ", the number of people that the file was drawn from, or the ",
+                    Setting("weights"),
+                    " of its records.",
+                )
+            )
 
     @property
     def fewest(self) -> int | None:
@@ -94,7 +104,7 @@ class Target:
             columns, lost = _suppressed(columns, way)
             if lost > way.most * cells.n:
                 return False
-            cells, _ = cross_classify(columns)
+            cells, _ = cross_classify(columns, lattice.record_weights)
         elif self.k is not None and cells.records_below(self.k):
             return False
         if self.uniques is not None and cells.records_of_size(1) > self.uniques:
@@ -105,7 +115,15 @@ class Target:
         for found, most in ((tau1, self.tau1), (tau2, self.tau2)):
             if most is not None and (found is None or found > most):
                 return False
-        return self.limit is None or can_be_met({**others, **{each.name: each for each in columns}}, self.limit)
+        if self.limit is None:
+            return True
+        after = {**others, **{each.name: each for each in columns}}
+        before = {rungs.key: rungs.before for rungs in lattice.rungs}
+        try:
+            within = cuts_after(self.limit.within, lattice.recodes(node), before.__getitem__, after.__getitem__)
+        except DataError:  # a limit lies inside of what is one value now
+            return False
+        return can_be_met(after, replace(self.limit, within=within))
 
     def words(self) -> str:
         """What is asked for, in words."""

@@ -1,7 +1,7 @@
 """Ways to make the values of a column coarser: each maps a value to another one, whatever record holds it.
 
 A way is data: it is stored in a plan by its parameters, and a release that is repeated recodes in the same way. A
-missing value stays missing.
+missing value stays missing, unless a recoding says what it becomes.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Named(Way):
                 f"that occur{none if len(unknown) == len(labels) else '; give every value a line.'}"
             )
         occur = {spelled(label) for label in labels}
-        if self.others_stay and not occur & set(known):
+        if self.others_stay and known and not occur & set(known):
             raise DataError(
                 f"none of the values that are merged occurs in {name!r}; check how they are spelled, and whether they "
                 "are codes where the table has labels."
@@ -217,8 +217,12 @@ class Recode:
     """From this number on all values become one."""
     bottom: float | None = None
     """Up to this number all values become one."""
+    missing: str | float | None = None
+    """What missing values become; None if they stay missing."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.missing, (str, int, float, type(None))):
+            raise DataError(f"missing values become a text or a number; got {type(self.missing).__name__}.")
         for end in (self.top, self.bottom):
             if end is not None and not _is_number(end):
                 raise DataError(f"top and bottom codes are numbers; got {end!r}.")
@@ -226,12 +230,12 @@ class Recode:
             raise DataError(f"the bottom code must lie below the top code; got {self.bottom!r} and {self.top!r}.")
         way = self.way
         if isinstance(way, Intervals) and self.top is not None and not way.starts_at(self.top):
-            raise DataError(f"the top code {_text(self.top)} lies inside an interval; begin it where one starts.")
+            raise DataError(f"the top code {_text(self.top)} lies inside one of the {way}; begin it where one starts.")
         if way is not None and not way.of_numbers and (self.top is not None or self.bottom is not None):
             raise DataError("top and bottom codes are for numbers, not for categories that are merged.")
 
     def values(self, labels: Sequence[Any], name: str) -> list[Any]:
-        """The new value of each label; that of a missing value, None, is None."""
+        """The new value of each label; that of a missing value, None, is None unless ``missing`` says another."""
         present = [label for label in labels if label is not None]
         ends = self.top is not None or self.bottom is not None
         if (ends or (self.way is not None and self.way.of_numbers)) and not all(map(_is_number, present)):
@@ -244,7 +248,10 @@ class Recode:
                 f"the bottom code {_text(self.bottom)} lies inside an interval of {name!r}; end it where one ends."
             )
         new = iter(self.way.values(present, name) if self.way is not None else present)
-        return [None if label is None else self._end(label, next(new)) for label in labels]
+        found = [self.missing if label is None else self._end(label, next(new)) for label in labels]
+        # One kind of value in a column.
+        mixed = isinstance(self.missing, str) and not all(isinstance(value, str) for value in found)
+        return [None if value is None else spelled(value) for value in found] if mixed else found
 
     def _end(self, label: Any, new: Any) -> Any:
         numbers = self.way is None or self.way.gives_numbers
@@ -257,19 +264,20 @@ class Recode:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         way = {} if self.way is None else {"way": self.way.kind, **self.way.to_dict()}
-        ends = {"top": self.top, "bottom": self.bottom}
+        ends = {"top": self.top, "bottom": self.bottom, "missing": self.missing}
         return way | {name: end for name, end in ends.items() if end is not None}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Recode:
         """The inverse of ``to_dict``."""
         way = Way.kinds[stored["way"]].from_dict(stored) if "way" in stored else None
-        return cls(way, stored.get("top"), stored.get("bottom"))
+        return cls(way, stored.get("top"), stored.get("bottom"), stored.get("missing"))
 
     def __str__(self) -> str:
         parts = [] if self.way is None else [str(self.way)]
         parts += [] if self.top is None else [f"top {_text(self.top)}"]
         parts += [] if self.bottom is None else [f"bottom {_text(self.bottom)}"]
+        parts += [] if self.missing is None else [f"missing values too (as {self.missing})"]
         return ", ".join(parts) or "as it is"
 
 
@@ -309,26 +317,30 @@ def ends(*, top: float | None = None, bottom: float | None = None) -> Recode:
 
 
 def groups(merged: Mapping[str, Sequence[Any]]) -> Recode:
-    """Categories merged into new ones, named by the keys; the others stay.
+    """Categories merged into new ones, named by the keys; the others stay. None among them stands for missing values.
 
     >>> groups({"once married": ["widowed", "divorced"]}).values(["single", "widowed"], "marital")
     ['single', 'once married']
+    >>> groups({"unknown": [None, "no answer"]}).values([None, "no answer", "nurse"], "job")
+    ['unknown', 'unknown', 'nurse']
     """
     if any(isinstance(members, str) for members in merged.values()):
         raise DataError("groups must map each new category to a list of those that it merges.", parameter="groups")
     pairs = [(old, new) for new, members in merged.items() for old in members]
-    if not pairs or len({spelled(old) for old, _ in pairs}) < len(pairs):
+    if not pairs or len({None if old is None else spelled(old) for old, _ in pairs}) < len(pairs):
         raise DataError("groups must name categories to merge, each of them once.", parameter="groups")
-    return Recode(Named(tuple(pairs), f"merged into {', '.join(map(str, merged))}", True))
+    named = tuple((old, new) for old, new in pairs if old is not None)
+    missing = next((new for old, new in pairs if old is None), None)
+    return Recode(Named(named, f"merged into {', '.join(map(str, merged))}", True), missing=missing)
 
 
-def one_category() -> Recode:
-    """All values become one category: the end of every ladder.
+def one_category(*, missing: bool = False) -> Recode:
+    """All values become one category: the end of every ladder. With ``missing`` missing values do so too.
 
-    >>> one_category().values([1, 2], "age")
-    ['any', 'any']
+    >>> one_category().values([1, 2, None], "age"), one_category(missing=True).values([1, 2, None], "age")
+    (['any', 'any', None], ['any', 'any', 'any'])
     """
-    return Recode(OneCategory())
+    return Recode(OneCategory(), missing=ANY if missing else None)
 
 
 def read_recode(value: Any, name: str) -> Recode:

@@ -10,6 +10,7 @@ import numpy as np
 from maskwell.release import PramRelease, Release
 from maskwell.release.evaluation.comparison import Compared, Comparison
 from maskwell.release.evaluation.matches import Matches
+from maskwell.release.evaluation.reading_order import reading_order
 from maskwell.release.partition import read_spec
 from maskwell.results.numbers import figure, number, percent
 from maskwell.risk.frequencies import SIZES
@@ -183,7 +184,8 @@ def named_tables(release: Release | PramRelease, of: Sequence[Any]) -> list[Sect
         blocks += [Text(f"{name}: {words}") for words in added.warnings] or [
             Text(f"{name}: the release adds little beside the sampling error.")
         ]
-        order = np.sort(np.argsort(-added.counts, kind="stable")[:_MOST_ROWS]).tolist()
+        largest = np.argsort(-added.counts, kind="stable")[:_MOST_ROWS].tolist()
+        order = sorted(largest, key=lambda i: [reading_order(label) for label in added.labels[i]])
         errors = np.sqrt(added.variance), np.sqrt(np.maximum(added.sampling_variance, 0)), added.ratio
         rows = [
             [

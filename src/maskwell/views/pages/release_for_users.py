@@ -114,7 +114,7 @@ def _kept(view: PublicView) -> Table:
 def _analysis(view: PublicView) -> Section:
     blocks: list[Block] = []
     if any(moved.unbiased for moved in view.moved):
-        blocks += [_averages(view), *_weakened(view), *_errors(view), *_example(view)]
+        blocks += [_averages(view), *_own_values(view), *_weakened(view), *_errors(view), *_example(view)]
     if view.distorted:
         blocks += _corrections(view)
     blocks += [_bounds(view)] if any(table.error is not None for table in view.tables) else []
@@ -132,6 +132,22 @@ def _averages(view: PublicView) -> Text:
         f"Counts and shares {what}by {', or by '.join(ways)} can be used as they are: over all the ways in which "
         "chance could have decided, they are on average the true ones. Only their standard errors grow."
     )
+
+
+def _own_values(view: PublicView) -> list[Block]:
+    """What moved along although nearly every record has a value of its own: weights, as a rule."""
+    if not view.untold:
+        return []
+    it = "it" if len(view.untold) == 1 else "them"
+    return [
+        Text(
+            f"There is no table of {listed(view.untold)}, of which most records have a value of their own. A record "
+            f"with changed values has {it} from another record with these values, so that sums and means of {it} by "
+            "the columns that were changed are on average the true ones; by other columns they are not. Of a weight "
+            "this means: totals by columns that were changed are estimated as from the true file, on average; the "
+            "sum of all weights differs a little, and can be calibrated to known totals again."
+        )
+    ]
 
 
 def _weakened(view: PublicView) -> list[Block]:

@@ -52,6 +52,11 @@ def _cells(report: RiskReport) -> Section:
         for k in SIZES
     ]
     words = f"{len(report.cells):,} of {report.cells.possible:,} possible combinations of the keys occur."
+    if report.cells.wild:
+        words = (
+            f"The records show {len(report.cells):,} different patterns of keys, missing ones among them. Two records "
+            "match if they agree on the keys that neither misses, so that a record is counted with all that match it."
+        )
     missing = [f"{key} {count:,}" for key, count in report.missing.items() if count]
     if missing:
         how = "match any value" if report.cells.wild else "are a category of their own"
