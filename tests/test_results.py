@@ -225,7 +225,7 @@ NO_RESULTS = {
     *("Batch", "Codec", "Channel", "Sampler", "Scores", "Space", "Embedding", "Patterns", "Moments", "Entry"),
     *("BinomialModel", "VarianceModel"),
     *("BitsSampler", "BlockSampler", "HyperplaneSampler", "RowSampler", "TwoTablesSampler"),
-    *("BreachRegion", "ColumnAttack", "Derivations", "Driver", "Tallies"),
+    *("BreachRegion", "ColumnAttack", "Derivations", "Driver", "RepeatedValues", "Tallies"),
 }
 """Classes that public functions return and that are no results, or whose subclasses are none."""
 
