@@ -72,6 +72,8 @@ system:
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers/requirements.txt
 	@# An older version beside the newest, for a mistake that the newest no longer makes.
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target .venv-peers/pure-ldp-1.1.1 pure-ldp==1.1.1
+	@# PRAM of pymasq without TensorFlow, which the rest of it needs, and with the pandas that it was written for.
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target .venv-peers/pymasq-0.6.5 pymasq==0.6.5 pandas==2.3.3 pytz==2026.6
 	@touch $@
 
 .venv-oldest/.ready: .venv-oldest/.created pyproject.toml constraints-oldest.txt

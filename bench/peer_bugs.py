@@ -1,8 +1,9 @@
 """Mistakes that other programs make with the same methods, shown by running them and us: ``docs/peer_bugs.md``.
 
-Each bug is one function of ``bench.peers.bugs``, run in the peers' environment, one of the same name below, and
-sentences in ``peer_bugs.toml`` that quote the figures of both. Those of sdcMicro are run by ``peers/sdcmicro.R`` where
-R has it; elsewhere the page quotes what that printed last, with its date.
+Each bug is one function of ``bench.peers.bugs``, run in the peers' environment (Spark's in ours), one of the same name
+below, and sentences in ``peer_bugs.toml`` that quote the figures of both. Those of sdcMicro are run by
+``peers/sdcmicro.R`` where R has it; elsewhere the page quotes what it said last, with its date. RAPPOR's clients, which
+are on no package index, were run by hand (``peers/rappor.json``). Fresh installs are made by ``fresh_installs.py``.
 """
 
 import json
@@ -13,6 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import maskwell as mw
+from bench import fresh_installs
 from bench.frame import Bench, Work
 from maskwell.whole_files import complete_file
 
@@ -28,8 +31,9 @@ LIST = Path(__file__).with_suffix(".toml")
 IN_R = Path(__file__).parent / "peers" / "sdcmicro.R"
 PRINTED = IN_R.with_suffix(".json")
 NO_SDCMICRO = 3
+RAPPOR_SAID = IN_R.with_name("rappor.json")
 N = 20_000
-Facts = Mapping[str, float]
+Facts = Mapping[str, Any]
 
 
 def order_of_sets() -> Facts:
@@ -145,6 +149,58 @@ def impossible_moves() -> Facts:
     return {"impossible": int((np.abs(shown - true) > 1).sum())}
 
 
+def counts_and_labels() -> Facts:
+    def share_of_rare(rare: str, often: str) -> float:
+        table = {"answer": [rare] * 100 + [often] * 900}
+        found = [
+            mean(label == rare for label in mw.release.pram(table, "answer", least_diagonal=0.8).table["answer"])
+            for _ in range(200)
+        ]
+        return mean(found)
+
+    return {"first": share_of_rare("a", "b"), "last": share_of_rare("b", "a")}
+
+
+def lazy_frames() -> Facts:
+    from bench.peers.spark import session
+
+    designs = {"answer": mw.designs.warner(truth_prob=0.75)}
+    with session() as spark:
+        frame = spark.range(N).selectExpr("id", "if(id % 4 = 0, 'yes', 'no') as answer")
+        try:
+            mw.engines.mask(frame, designs)
+            refused = "masks"
+        except mw.DataError:
+            refused = "refuses"
+        masked = mw.engines.mask(frame, designs, id="id", key=bytes(32), survey="bench")
+        first, second = (mw.engines.tally(masked, designs)["answer"].counts for _ in range(2))
+    return {"unkeyed": refused, "first": int(first[0]), "second": int(second[0])}
+
+
+def ratio_of_f(f: Fraction) -> Fraction:
+    """The largest ratio of chances of RAPPOR's permanent report under two truths, which differ in two bits."""
+    return ((2 - f) / f) ** 2
+
+
+def thresholds_of_7_bits() -> Facts:
+    claims = [ratio_of_f(Fraction(percent, 100)) for percent in range(1, 100)]
+    parities = [mw.designs.rappor(8, gamma=claim).exact_parity() for claim in claims]
+    return {
+        "designs": len(claims),
+        "above": sum(parity > claim for parity, claim in zip(parities, claims, strict=True)),
+    }
+
+
+def fresh_install() -> Facts:
+    return fresh_installs.of_ours()
+
+
+def in_rappor() -> Facts:
+    """What RAPPOR's clients did when all 128 values were counted through them."""
+    said: Facts = json.loads(RAPPOR_SAID.read_text("utf-8"))
+    return said
+
+
 def in_r() -> Mapping[str, Any]:
     """What sdcMicro does: run now where R has it, and what it did when it was last run elsewhere."""
     program = shutil.which("Rscript")
@@ -169,6 +225,11 @@ def section(bug: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
     return "\n\n".join([f"## {bug['title']}", bug["why"], "\n".join(lines)])
 
 
+def _in_python(bench: Bench, bug: Mapping[str, str]) -> Facts:
+    work = Work(f"bench.peers.bugs:{bug['run']}", environment=bug.get("environment", "peers"))
+    return bench.alone(work, rounds=1)["run"].facts
+
+
 def page(bench: Bench) -> str:
     """Every bug beside our behaviour, then those that are not run."""
     of_sdcmicro = in_r()
@@ -177,15 +238,13 @@ def page(bench: Bench) -> str:
         "Programs that do the same work make mistakes worth knowing: these are the ones that the field invites. Each "
         "was run for this page beside Maskwell, and the figures are from that run "
         f"({date.today().isoformat()}); `make bench` repeats it. sdcMicro {of_sdcmicro['version']} was run on "
-        f"{of_sdcmicro['date']} with R {of_sdcmicro['R']}, and is again where R has it (`bench/peers/sdcmicro.R`).",
+        f"{of_sdcmicro['date']} with R {of_sdcmicro['R']}, and is again where R has it (`bench/peers/sdcmicro.R`). "
+        "RAPPOR's clients, which are on no package index, were run by hand.",
     ]
     listed = tomllib.loads(LIST.read_text("utf-8"))
+    elsewhere = {"R": lambda: of_sdcmicro, "C++": in_rappor, "fresh": fresh_installs.of_peers}
     for bug in listed["bug"]:
-        if "in_r" in bug:
-            sections.append(section(bug, of_sdcmicro))
-            continue
-        found = bench.alone(Work(f"bench.peers.bugs:{bug['run']}", environment="peers"), rounds=1)
-        sections.append(section(bug, found["run"].facts))
+        sections.append(section(bug, elsewhere[bug["where"]]() if "where" in bug else _in_python(bench, bug)))
     rows = [f"| {row['mistake']} | {row['reason']} | `tests/{row['test']}` |" for row in listed["not_run"]]
     table = "\n".join(["| mistake | why it is not run here | our side |", "| --- | --- | --- |", *rows])
     return "\n\n".join([*sections, "## Not run here", table]) + "\n"

@@ -1,10 +1,13 @@
 """The bench's own code, at sizes that take no time: what it measures is in ``docs/performance.md``."""
 
+import tomllib
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from bench import peer_bugs
 from bench.__main__ import PARTS, main
 from bench.frame import Bench, Goal, Measured, Ratio, Row, Work
 from bench.frame.page import as_page, write
@@ -78,3 +81,20 @@ def test_a_part_says_what_it_is(name: str) -> None:
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["maskin"]) == 2
     assert "unknown part 'maskin'" in capsys.readouterr().err
+
+
+def test_every_mistake_of_peers_has_our_side_its_test_and_its_place_on_the_page() -> None:
+    text = peer_bugs.PAGE.read_text("utf-8")
+    listed = tomllib.loads(peer_bugs.LIST.read_text("utf-8"))
+    for bug in listed["bug"]:
+        assert callable(getattr(peer_bugs, bug["run"]))
+        assert f"## {bug['title']}\n\n{bug['why']}\n\n" in text
+    for row in [*listed["bug"], *listed["not_run"]]:
+        assert (peer_bugs.PAGE.parents[1] / "tests" / row["test"]).is_file()
+
+
+def test_thresholds_of_seven_bits_are_counted_against_exact_claims() -> None:
+    """Our side of the page, and the ratio that 38 of 128 values give in place of f = 0.3."""
+    assert peer_bugs.thresholds_of_7_bits() == {"designs": 99, "above": 0}
+    assert peer_bugs.ratio_of_f(Fraction(30, 100)) == Fraction(289, 9)
+    assert peer_bugs.ratio_of_f(Fraction(38, 128)) == Fraction((256 - 38) ** 2, 38**2) > Fraction(289, 9)

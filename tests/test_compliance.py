@@ -49,6 +49,13 @@ def test_cheating_detection(yes: tuple[float, float], sizes: tuple[int, int]) ->
     assert found.gap < 1e-5
 
 
+def test_a_share_of_almost_everybody_is_all_in_the_summary() -> None:
+    found = mw.compliance(groups((RARE, [500, 500]), (OFTEN, [900, 100])), NO)
+    assert 0.99999 < found.followed <= 1
+    line = next(line for line in found.summary().splitlines() if line.startswith("follow the design"))
+    assert line.split()[-1] == "1"
+
+
 def test_a_p_value_of_two_lines_stands_on_two_lines() -> None:
     designs = [mw.designs.mangat(truth_prob=p) for p in ("1/5", "3/4")]
     tallies = [mw.Tally.from_counts(d, counts) for d, counts in zip(designs, ([520, 480], [300, 700]), strict=True)]

@@ -162,3 +162,18 @@ def test_counts_may_be_given_by_label() -> None:
         mw.Tally.from_counts(card, {"always": 5})
     with pytest.raises(mw.ReportError, match="3 numbers in the order of"):
         mw.Tally.from_counts(card, [5])
+
+
+def test_an_error_names_the_size_of_the_sets_that_a_design_reports() -> None:
+    """Categories that are numbers are not taken for sizes."""
+    for design, told in (
+        (
+            mw.designs.block(7, epsilon=1.0),
+            "its reports are the 21 sets of report_labels(), each of 2 of the categories 0, 1,",
+        ),
+        (mw.designs.minimax(7, epsilon=0.5), "its reports are sets of 3 of the categories 0, 1, 2,"),
+        (mw.designs.rappor(4, epsilon=1.0), "its reports are sets of 0 to 4 of the categories 0, 1, 2, 3,"),
+    ):
+        with pytest.raises(mw.ReportError) as error:
+            mw.Reports.of(design, [["0", "9"]])
+        assert told in str(error.value)

@@ -367,6 +367,17 @@ class TestSummary:
         for label, share in zip(design.categories, (0.6, 0.3, 0.1), strict=True):
             assert any(line.startswith(str(label)) and f"{share:.4f}" in line for line in text.splitlines())
 
+    def test_few_people_are_compared_in_words(self) -> None:
+        design = mw.designs.gamma_diagonal(3, epsilon=0.5)
+        for counts, told in (
+            ([1, 1, 1], "a direct question to one person would be more precise: each masked report is worth 0.0316 of"),
+            ([12, 12, 12], "a direct question to 1 person would be as precise"),
+            ([9, 0, 0], "what a masked one is worth beside them is open"),
+        ):
+            text = mw.estimate(mw.Tally.from_counts(design, counts)).summary()
+            assert told in text
+            assert "to 0 people" not in text
+
     def test_names_diversity_where_there_is_no_epsilon(self) -> None:
         text = mw.estimate(random_tally(mw.designs.local_diversity(6, l=3), 100, 1)).summary()
         assert "no finite epsilon" in text

@@ -39,6 +39,9 @@ def test_normal_and_logistic_laws() -> None:
     assert normal.normal_cdf(1.0).shape == ()
     x = np.linspace(-300, 8, 3001)
     assert off(normal.log_normal_cdf(x), special.log_ndtr(x)) < 1e-13
+    below, above = normal.log_normal_tails(x)
+    assert off(below, special.log_ndtr(x)) < 1e-13
+    assert off(above, special.log_ndtr(-x)) < 1e-12  # there it is the chance itself, to so many digits
     p = np.concatenate([[0, 1], np.geomspace(1e-300, 0.5, 200), 1 - np.geomspace(1e-15, 0.5, 200)])
     assert np.allclose(normal.normal_quantile(p), special.ndtri(p), rtol=1e-14, atol=1e-14)
     x = np.linspace(-800, 800, 999)

@@ -17,6 +17,7 @@ import maskwell as mw
 from maskwell import designs, planning
 from maskwell.planning.inflation import Inflation
 from maskwell.planning.variance_lines import mean_squares
+from maskwell.tables import labels
 from tests.conformance.members import MEMBERS
 
 Floats = NDArray[np.float64]
@@ -491,3 +492,14 @@ def test_simulated_power_is_that_of_the_formula_and_the_level_without_a_differen
             planning.power_of_homogeneity(design, [[0.4, 0.6]] * 2, [10, 10], surveys=surveys)  # type: ignore[arg-type]
     with pytest.raises(mw.DesignError, match="table must be numbers"):
         planning.power_of_independence(design, design, "even", 10)
+
+
+def test_a_long_list_of_labels_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[int] = []
+    check = labels._refuse_unstorable
+    monkeypatch.setattr(labels, "_refuse_unstorable", lambda given: (checked.append(len(given)), check(given)))
+    design = mw.plan([f"page {i}" for i in range(5000)], mw.LDP(1))
+    assert design.name == "projective"
+    assert checked == [5000]
+    with pytest.raises(mw.DesignError, match="more than once"):
+        mw.plan([*design.categories, "page 7"], mw.LDP(1))

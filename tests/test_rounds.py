@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -637,3 +638,14 @@ def test_a_device_goes_on_after_a_restart() -> None:
     ):
         with pytest.raises(mw.DataError, match=why):
             rounds.Device.from_json(json.dumps(document | changed), design)
+
+
+def test_a_factor_of_hundreds_of_digits_is_a_power_of_ten() -> None:
+    """300 different answers, each with a parity of 9: written out, 9^300 has 287 digits."""
+    design = rounds.rappor(300, f=0.5, p=0.5, q=0.75)
+    told = " ".join(map(str, rounds.explain(design, rounds=400, values=300)))
+    found = re.search(r"by a factor of ([\d.]+) × 10\^(\d+) at most", told)
+    assert found is not None
+    least = Fraction(found[1]) * 10 ** int(found[2])
+    assert 9**300 <= least < 9**300 * Fraction(101, 100)
+    assert not re.search(r"\d{5}", told)

@@ -3,9 +3,11 @@
 import math
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -132,3 +134,52 @@ def lies_that_are_true() -> Iterator[Stage]:
         return {"asked": 0.6, "kept": sum(mask(1) == 1 for _ in range(N)) / N}
 
     yield Stage("run", N, run, warm=False)
+
+
+def counts_and_labels() -> Iterator[Stage]:
+    """pymasq: what PRAM makes of a share of 10 %, by where the alphabet puts the category, over 200 maskings.
+
+    Its matrices are to keep the frequencies. Importing its package as a whole needs TensorFlow; PRAM does not.
+    """
+    folder = str(Path(sys.prefix) / "pymasq-0.6.5")
+    sys.path.insert(0, folder)
+    sys.modules["pymasq.mitigations"] = package = ModuleType("pymasq.mitigations")
+    package.__path__ = [folder + "/pymasq/mitigations"]
+    import pandas as pd
+    from pymasq.mitigations.pram import pram
+
+    def share_of_rare(rare: str, often: str) -> float:
+        frame = pd.DataFrame({"answer": [rare] * 100 + [often] * 900})
+        found = []
+        for seed in range(200):
+            np.random.seed(seed)
+            found.append((pram(frame, perturb_cols=["answer"], alpha=1.0)["answer"] == rare).mean())
+        return float(np.mean(found))
+
+    def run() -> dict[str, float]:
+        return {"first": share_of_rare("a", "b"), "last": share_of_rare("b", "a")}
+
+    yield Stage("run", 1000, run, warm=False)
+
+
+def lazy_frames() -> Iterator[Stage]:
+    """Spark, in our environment: a plain function that draws, counted twice."""
+    from bench.peers.spark import session
+
+    def flip(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        drawn = np.random.default_rng()
+        for batch in batches:
+            answers = batch.column("answer").to_numpy(zero_copy_only=False).astype(bool)
+            told = np.where(drawn.random(len(answers)) < 0.75, answers, ~answers)
+            yield pa.record_batch([pa.array(told)], ["answer"])
+
+    with session() as spark:
+        frame = spark.range(N).selectExpr("id % 4 = 0 as answer").mapInArrow(flip, "answer boolean")
+
+        def run() -> dict[str, float]:
+            first, second = (frame.filter("answer").count() for _ in range(2))
+            return {"first": first, "second": second}
+
+        yield Stage("run", N, run, warm=False)

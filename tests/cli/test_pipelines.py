@@ -98,6 +98,36 @@ def test_a_run_is_resumed_where_it_was_left(run: Run, folder: Path) -> None:
     assert run("mask", "data", *KEYED, "-o", "reports", "--json").json["parts_written"] == 1
 
 
+def test_folders_of_an_engine_are_read_and_made_again(run: Run, folder: Path) -> None:
+    """``region=north/part.parquet``, as DuckDB, Spark and pyarrow write it: the value is in the folder's name alone."""
+    pq.write_to_dataset(PEOPLE, folder / "split", partition_cols=["region"], basename_template="part-{i}.parquet")
+    ran = run("mask", "split", *KEYED, "-o", "reports")
+    assert ran.code == 0, ran.err
+    parts = sorted(path.relative_to(folder / "reports").as_posix() for path in (folder / "reports").rglob("*.parquet"))
+    assert parts == [f"region={name}/part-0.parquet" for name in sorted(set(PEOPLE["region"].to_pylist()))]
+    assert run("tally", "reports", "-o", "tallies").code == 0
+    assert {name: mw.Tally.read(folder / "tallies" / f"{name}.tally.json") for name in DESIGNS} == TALLIES
+    (folder / "reports" / parts[1]).unlink()
+    assert_refused(run("tally", "reports", "-o", "more"), "'reports' is unfinished: 1 of 2 parts")
+    record = folder / "reports" / "_maskwell.json"
+    record.write_text(record.read_text().replace('"state": "whole"', '"state": "unfinished"'))
+    assert_refused(run("tally", "reports/*/*.parquet", "-o", "more"), "'reports' is unfinished")
+    assert_refused(run("tally", str(Path("reports") / Path(parts[0]).parent), "-o", "more"), "'reports' is unfinished")
+    again = run("mask", "split/*/*.parquet", *KEYED, "-o", "reports", "--json").json
+    assert (again["parts_written"], again["parts_skipped"]) == (1, len(parts) - 1)
+    assert mw.engines.tally(folder / "reports", DESIGNS) == TALLIES
+    assert_refused(
+        run("mask", "split", *DESIGN_OPTIONS, "-o", "other"), "--keep: the folders of the source tell 'region'"
+    )
+    assert_refused(run("mask", "split", *KEYED, "-o", "other", "--engine", "polars"), "use the engine arrow or spark")
+
+
+def test_folders_are_not_named_by_what_is_masked(run: Run, folder: Path) -> None:
+    pq.write_to_dataset(PEOPLE, folder / "split", partition_cols=["habit"], basename_template="part-{i}.parquet")
+    assert_refused(run("mask", "split", *KEYED, "-o", "reports"), "'habit', which is masked")
+    assert not (folder / "reports").exists()
+
+
 def test_another_request_for_the_same_folder_is_refused(run: Run, folder: Path) -> None:
     assert run("mask", "data", *KEYED, "-o", "reports").code == 0
     (folder / "other").write_bytes(bytes(32))
@@ -170,6 +200,10 @@ def test_a_file_without_rows_becomes_a_part_without_rows(run: Run, folder: Path,
         (["--design", "habit=habit.json", "-o", "nowhere/r"], "create it first"),
         (["--design", "habit=habit.json", "--seed", "1", "-o", "r"], "--seed"),
         (["--design", "habit=habit.json", "--engine", "polars", "-o", "r"], "may evaluate a part twice"),
+        (
+            ["--design", "habit=habit.json", "--engine", "spark", "-o", "r"],
+            "Pass --ids, --key-file and --survey, so that the same report comes again; or use --engine arrow.",
+        ),
         (["--design", "habit=habit.json", "--keep", "habit", "-o", "r"], "--keep"),
         (["--design", "nothing=habit.json", "-o", "r"], "'nothing'"),
         (["--design", "habit.json", "--design", "diet.json", "--column", "habit", "-o", "r.parquet"], "COLUMN=FILE"),

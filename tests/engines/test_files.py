@@ -135,6 +135,36 @@ def test_a_file_that_was_changed_anywhere_is_refused(tmp_path: Path) -> None:
         attempt(_changed(table, "group", other), metadata, ["group"])
 
 
+def test_the_names_of_folders_are_a_column(tmp_path: Path) -> None:
+    """As text, missing where the engine says so, and never in place of a column that the file has."""
+    data = tmp_path / "data"
+    for place, zone in (("north%20west", "01"), ("__HIVE_DEFAULT_PARTITION__", "x")):
+        (data / f"place={place}" / f"zone={zone}").mkdir(parents=True)
+    plain = {"habit": ["yes", "no"], "zone": ["own", "own"]}
+    pq.write_table(pa.table({"habit": ["yes"]}), data / "place=north%20west" / "zone=01" / "a.parquet")
+    pc.write_csv(pa.table({"habit": ["no", "no"]}), data / "place=north%20west" / "zone=01" / "b.csv")
+    feather.write_feather(pa.table(plain), data / "place=__HIVE_DEFAULT_PARTITION__" / "zone=x" / "a.arrow")
+    (data / "other").mkdir()
+    pq.write_table(pa.table({"habit": ["yes"]}), data / "other" / "ignored.parquet")
+    masked = mw.engines.mask(data, {"habit": DESIGNS["habit"]}, keep=["zone", "place"]).read_all()
+    assert masked.select(["zone", "place"]).to_pylist() == [
+        *[{"zone": "own", "place": None}] * 2,
+        *[{"zone": "01", "place": "north west"}] * 3,
+    ]
+    assert masked.column_names == ["zone", "place", "habit"]
+    with pytest.raises(mw.DataError, match="no column 'region'"):
+        mw.engines.mask(data, {"habit": DESIGNS["habit"]}, keep=["region"]).read_all()
+    with pytest.raises(mw.DataError, match="folder alone"):
+        mw.engines.mask(data, {"place": mw.designs.direct(["north west", "south"])}).read_all()
+    (tmp_path / "years").mkdir()
+    (data / "other").rename(tmp_path / "years" / "2026")
+    with pytest.raises(mw.DataError, match=r"pattern in quotes, '.*/years/\*\*/\*.parquet'"):
+        mw.engines.mask(tmp_path / "years", DESIGNS)
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(mw.DataError, match=r"may hold \.parquet"):
+        mw.engines.mask(tmp_path / "nothing", DESIGNS)
+
+
 def test_files_that_do_not_fit_are_refused(folder: Path) -> None:
     with pytest.raises(mw.DataError, match="no file"):
         mw.engines.mask(str(folder / "*.nothing"), DESIGNS)

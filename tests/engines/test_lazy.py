@@ -120,7 +120,9 @@ def test_views_ctes_and_constants_of_sql_do_not_redraw(connection: Any) -> None:
 
 def test_without_a_key_lazy_engines_are_refused(connection: Any) -> None:
     for source in (pl.from_arrow(PEOPLE).lazy(), connection.table("people")):
-        with pytest.raises(mw.DataError, match=r"may evaluate a part twice.*Pass id, key and survey"):
+        with pytest.raises(
+            mw.DataError, match=r"may evaluate a part twice.*Pass id, key and survey.*or load the data first"
+        ):
             mw.engines.mask(source, DESIGNS)
     assert mw.engines.mask(pl.from_arrow(PEOPLE), DESIGNS).height == len(PEOPLE)
     with pytest.raises(mw.DataError, match="key is needed"):

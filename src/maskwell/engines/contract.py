@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from maskwell.advice import Advice, parts_of
+from maskwell.advice import Advice, Setting, parts_of
 from maskwell.designs import Design
 from maskwell.designs.base import require_design
 from maskwell.engines.secret import Secret
@@ -104,13 +104,23 @@ class Masking:
         """Whether a report depends on key, id, question and true value alone."""
         return self._secret is not None
 
-    def require_keyed(self, engine: str) -> None:
+    def require_keyed(self, engine: str, otherwise: Sequence[str | Setting] = ("load the data first",)) -> None:
         """An error unless reports stay the same however often the engine evaluates them."""
         if not self.keyed:
             raise DataError(
-                f"{engine} may evaluate a part twice (a view, a retry, an evicted cache, two uses in one query), and "
-                "each time another report of the same answer would be drawn: together they tell more than one. Pass "
-                "id, key and survey, so that the same report comes again; or load the data first.",
+                Advice(
+                    f"{engine} may evaluate a part twice (a view, a retry, an evicted cache, two uses in one query), "
+                    "and each time another report of the same answer would be drawn: together they tell more than one. "
+                    "Pass ",
+                    Setting("id"),
+                    ", ",
+                    Setting("key"),
+                    " and ",
+                    Setting("survey"),
+                    ", so that the same report comes again; or ",
+                    *otherwise,
+                    ".",
+                ),
                 parameter="key",
             )
 

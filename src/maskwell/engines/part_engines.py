@@ -18,6 +18,7 @@ from maskwell.reports.table_files import of_run, write_table
 from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.seen import SeenIds
 from maskwell.tables.files import open_columns
+from maskwell.tables.partitions import values_of
 
 PART_ENGINES = ("arrow", "polars", "duckdb")
 _ERRORS_OF = ("polars", "duckdb", "_duckdb")
@@ -104,6 +105,11 @@ def _by_engine(task: Task) -> Iterator[Any]:
     if suffix not in (".parquet", ".arrow", ".feather"):
         raise DataError(
             f"{task.source.name!r}: the engine {task.engine} reads Parquet and Arrow; use the engine arrow."
+        )
+    if told := [name for name in task.masking.needed if name in values_of(task.source)]:
+        raise DataError(
+            f"{task.source.name!r}: the engine {task.engine} does not read {told[0]!r} from the names of folders; use "
+            "the engine arrow or spark."
         )
     module = polars if task.engine == "polars" else duckdb
     heard: list[MaskwellError] = []

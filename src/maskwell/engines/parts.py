@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from maskwell.advice import Setting
 from maskwell.engines import arrow, paths
 from maskwell.engines.contract import Masking
 from maskwell.engines.part_engines import PART_ENGINES, Task, run_task
@@ -30,9 +31,11 @@ from maskwell.sampling.entropy import fresh_key
 from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.column import read_id_column
 from maskwell.sampling.ids.seen import SeenIds
+from maskwell.tables.partitions import folders_of, values_of
 
 ENGINES = (*PART_ENGINES, "spark")
 _LEFT_OVER = ".maskwell-*"
+_EMBEDDED = ("use ", Setting("engine", "arrow"))
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,27 @@ def mask_files(
     ``text`` holds delimiter and encoding of CSV files. Ids that repeat, in any of the files, are refused, and no part
     that has them stays: whole numbers before the part that repeats one is written, text at the end, when every part
     that was not checked before is removed; on other engines than "arrow" before any part is written. A file without
-    rows becomes a part without rows, as partitions of an engine may be empty.
+    rows becomes a part without rows, as partitions of an engine may be empty. A part of ``region=north/a.csv`` is
+    ``region=north/a.parquet`` in the folder, so ``keep`` must name such columns, and none may be masked.
     """
     if engine not in ENGINES:
         raise DataError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}.", parameter="engine")
     if engine != "arrow":
-        masking.require_keyed(f"the engine {engine}")
+        masking.require_keyed(f"the engine {engine}", _EMBEDDED)
     found, target = paths.expand(source), Path(folder)
     tasks = [
-        Task(path.resolve(), target.resolve() / f"{_stem(path)}.parquet", masking, engine, dict(text or {}), True)
-        for path in found
+        Task(
+            path,
+            target.resolve() / folders_of(path) / f"{_stem(path)}.parquet",
+            masking,
+            engine,
+            dict(text or {}),
+            True,
+        )
+        for path in (path.resolve() for path in found)
     ]
     _refuse_same_names(tasks)
+    _refuse_told_by_folders(tasks, masking)
     target.mkdir(exist_ok=True)
     begun = time.monotonic()
     with _alone_in(target):
@@ -89,6 +101,8 @@ def mask_files(
         tasks = [replace(task, run=record.run) for task in tasks]
         waiting = [task for task in tasks if not task.target.exists()]
         unchecked = waiting if record.state == WHOLE else tasks
+        for parent in {task.target.parent for task in waiting}:
+            parent.mkdir(parents=True, exist_ok=True)
         record.write(UNFINISHED)
         try:
             rows = _run(tasks, waiting, _Progress(tasks, show, record), masking, engine)
@@ -119,7 +133,7 @@ def mask_file(
         what = f"{len(found):,} files" if len(found) > 1 else f"the engine {engine}"
         raise DataError(f"{what} cannot be masked into one file; name a folder.", parameter="output")
     if engine != "arrow":
-        masking.require_keyed(f"the engine {engine}")
+        masking.require_keyed(f"the engine {engine}", _EMBEDDED)
     task = Task(found[0].resolve(), Path(target), masking, engine, dict(text or {}), run=fresh_key()[:8].hex())
     begun = time.monotonic()
     if engine != "arrow":
@@ -139,6 +153,24 @@ def _refuse_same_names(tasks: Sequence[Task]) -> None:
         raise DataError(f"two files of the source would both become {twice.name!r}; mask them into different folders.")
     if any(task.source == task.target for task in tasks):
         raise DataError("the output folder is also the input; choose another one.")
+
+
+def _refuse_told_by_folders(tasks: Sequence[Task], masking: Masking) -> None:
+    """The folders of the source are those of the parts as well: what they tell must be meant to stand there."""
+    told = dict.fromkeys(name for task in tasks for name in values_of(task.source))
+    for name in told:
+        if name in masking.designs:
+            raise DataError(
+                f"the folders of the source are named by {name!r}, which is masked: those of its parts would tell the "
+                "true values. Write the source again without these folders.",
+                parameter="source",
+            )
+        if name not in masking.keep:
+            raise DataError(
+                f"the folders of the source tell {name!r}, and so would those of its parts: name it among the columns "
+                "to keep, or write the source again without these folders.",
+                parameter="keep",
+            )
 
 
 def _run(tasks: Sequence[Task], waiting: Sequence[Task], progress: _Progress, masking: Masking, engine: str) -> int:
@@ -216,7 +248,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise DataError(f"another run is writing into {folder.name!r}; wait for it, or choose another.") from None
-        for left in folder.glob(_LEFT_OVER):
+        for left in folder.rglob(_LEFT_OVER):
             with contextlib.suppress(OSError):
                 shutil.rmtree(left)
         yield

@@ -24,6 +24,7 @@ from maskwell.reports.files import SUFFIXES, read_reports
 from maskwell.reports.table_files import TABLE_FORMAT, masked_columns, read_table
 from maskwell.reports.tally import Tally
 from maskwell.tables.files import open_columns
+from maskwell.tables.partitions import is_partition
 
 _READ_ROWS = 1 << 18
 _FOLDER_SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -37,20 +38,40 @@ def accepts(source: Any) -> bool:
 
 
 def expand(source: Any) -> list[Path]:
-    """The files that a name, a pattern, a folder or a list of these stands for, in the order of their names."""
+    """The files that a name, a pattern, a folder or a list of these stands for, in the order of their names.
+
+    A folder stands for its own files and those of its partitions, ``region=north/`` and the like.
+    """
     if isinstance(source, (list, tuple)):
         found = [path for item in source for path in expand(item)]
     else:
         path = Path(source)
         if path.is_dir():
-            found = sorted(p for p in path.iterdir() if p.is_file() and _is_data(p))
+            found = _files_of(path)
         elif path.exists() or not glob.has_magic(str(source)):
             found = [path]
         else:
             found = sorted(map(Path, glob.glob(str(source), recursive=True)))
     if not found:
-        raise DataError(f"{str(source)!r} stands for no file of data; give a file, a pattern in quotes, or a folder.")
+        raise DataError(f"{str(source)!r} stands for no file of data; {_remedy(source)}.")
     return list(dict.fromkeys(found))
+
+
+def _files_of(folder: Path) -> list[Path]:
+    inside = sorted(folder.iterdir())
+    own = [path for path in inside if path.is_file() and _is_data(path)]
+    return own + [file for path in inside if path.is_dir() and is_partition(path) for file in _files_of(path)]
+
+
+def _remedy(source: Any) -> str:
+    if not isinstance(source, (list, tuple)) and Path(source).is_dir():
+        if any(path.is_dir() and not path.name.startswith((".", "_")) for path in Path(source).iterdir()):
+            return (
+                "it holds folders, of which those with names such as region=north are looked into: name the files of "
+                f"others by a pattern in quotes, {str(Path(source) / '**' / '*.parquet')!r}"
+            )
+        return f"it may hold {', '.join(_FOLDER_SUFFIXES)}"
+    return "give a file, a pattern in quotes, or a folder"
 
 
 def _is_data(path: Path) -> bool:
@@ -63,10 +84,18 @@ def refuse_unfinished(source: Any) -> None:
     items = source if isinstance(source, (list, tuple)) else [source]
     for item in items:
         if Path(item).is_dir():
-            require_whole(Path(item))
+            folder = _outermost(Path(item))
+            require_whole(folder, every_part=folder == Path(item))
         elif glob.has_magic(str(item)) and not Path(item).exists():
-            for folder in sorted({path.parent for path in expand(item)}):
+            for folder in sorted({_outermost(path.parent) for path in expand(item)}):
                 require_whole(folder, every_part=False)
+
+
+def _outermost(folder: Path) -> Path:
+    """The folder that holds the record: of a partition the one above."""
+    while is_partition(folder):
+        folder = folder.parent
+    return folder
 
 
 def mask(source: Any, masking: Masking) -> Any:

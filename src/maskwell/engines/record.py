@@ -39,13 +39,17 @@ class Record:
         with complete_file(self.folder / RECORD) as file:
             file.write(json.dumps({"maskwell": "run", "version": 2, **said}, indent=1, ensure_ascii=False).encode())
 
+    def part(self, task: Task) -> str:
+        """The name of a part: its path inside the folder."""
+        return task.target.relative_to(self.folder.resolve()).as_posix()
+
     def made(self) -> list[str]:
         """The parts that are there."""
         return [part for part in self.sources if (self.folder / part).exists()]
 
     def enter(self, task: Task) -> None:
         """After a part: its file must be as it was before, and its content is entered."""
-        said = self.sources[task.target.name]
+        said = self.sources[self.part(task)]
         if task.source.stat().st_mtime_ns != said["modified"]:
             task.target.unlink(missing_ok=True)
             raise DataError(f"{task.source.name!r} was changed while it was being masked; run it again.")
@@ -55,7 +59,7 @@ class Record:
 
     def agrees(self, task: Task) -> bool:
         """Whether the file of a part is the one that it was made of."""
-        said = self.sources[task.target.name]
+        said = self.sources[self.part(task)]
         if said.get("file") != task.source.name:
             return False
         if said.get("modified") == task.source.stat().st_mtime_ns:
@@ -84,7 +88,7 @@ def agreed(folder: Path, masking: Masking, tasks: Sequence[Task]) -> Record:
     own = Record(folder, fresh_key()[:8].hex(), json.loads(json.dumps(masking.request())))
     # What a run has not made binds nobody: a file that was refused may be mended, or taken away again.
     made = before.made() if before is not None else []
-    by_part = {task.target.name: task for task in tasks}
+    by_part = {own.part(task): task for task in tasks}
     for part, task in by_part.items():
         own.sources[part] = {"file": task.source.name, "modified": task.source.stat().st_mtime_ns}
     if before is not None and made:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskwell.reports.randomness import EXTERNAL, is_external
-from maskwell.results.numbers import limit
+from maskwell.results.numbers import counted, limit
 from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
-    from maskwell.inference.estimates import Estimate
+    from maskwell.inference.estimates import Estimate, Noise
 
 _ROWS = 20
 
@@ -108,6 +108,17 @@ def noise_lines(estimate: Estimate) -> list[str]:
         return [parts]  # the line about the design effect says how many open answers would be as precise
     return [
         parts,
-        f"a direct question to {noise.equivalent_n:,.0f} people would be as precise: each masked report is worth "
-        f"{noise.worth:.3g} of an open answer",
+        _worth(noise),
     ]
+
+
+def _worth(noise: Noise) -> str:
+    """What masked reports are worth beside open answers, which vary unless they are all the same."""
+    if not noise.sampling:
+        return "open answers with such shares would all be the same: what a masked one is worth beside them is open"
+    people = noise.equivalent_n
+    if people < 1:
+        told = "a direct question to one person would be more precise"
+    else:
+        told = f"a direct question to {counted(round(people), 'person', 'people')} would be as precise"
+    return f"{told}: each masked report is worth {noise.worth:.3g} of an open answer"

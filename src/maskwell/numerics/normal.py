@@ -112,14 +112,21 @@ def _ratio(polynomials: tuple[tuple[float, ...], ...], x: Any) -> Any:
 
 def log_normal_cdf(x: ArrayLike) -> Any:
     """The logarithm of :func:`normal_cdf`, however far in the tail."""
+    return log_normal_tails(x)[0]
+
+
+def log_normal_tails(x: ArrayLike) -> tuple[Any, Any]:
+    """The logarithms of the chances below and above x, from one evaluation of the smaller one."""
     x = np.asarray(x, float)
-    far = np.minimum(x, _FAR)
+    size = np.abs(x)
+    far = np.minimum(-size, _FAR)
     inverse = 1 / far**2
     series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse * (1 - 9 * inverse))))
     asymptotic = -0.5 * far**2 - np.log(-far) - _LOG_ROOT_2_PI + np.log(series)
-    near = np.maximum(x, _FAR)
-    exact = np.where(near > 0, np.log1p(-normal_cdf(-np.maximum(near, 0))), np.log(normal_cdf(near)))
-    return np.where(x < _FAR, asymptotic, exact)
+    chance = normal_cdf(-size)
+    smaller = np.where(-size < _FAR, asymptotic, np.log(np.where(-size < _FAR, 1.0, chance)))
+    larger = np.log1p(-chance)
+    return np.where(x > 0, larger, smaller), np.where(x > 0, smaller, larger)
 
 
 def normal_quantile(p: ArrayLike) -> Any:

@@ -17,6 +17,7 @@ FLOAT_ERROR = Fraction(1, 10**12)
 """What a float may be beside the number that it stands for; no digit is rounded up for less."""
 _MINUS = "\N{MINUS SIGN}"
 _SHORTEST = 1e-6
+_LONGEST = 10**15
 
 
 def rounded(value: Fraction, rounding: Rounding) -> int:
@@ -29,12 +30,18 @@ def rounded(value: Fraction, rounding: Rounding) -> int:
 def significant(value: Exact, rounding: Rounding = "nearest", digits: int = DIGITS) -> str:
     """A finite number to a few significant digits, written out; what is almost 1 gets more digits and stays below it.
 
+    A number that nobody can count the digits of is a power of ten.
+
     >>> significant(2.71828), significant(2.71828, "up", 2), significant(26412.8), significant(0.99999)
     ('2.718', '2.8', '26,413', '0.99999')
+    >>> significant(3**500, "up")
+    '3.637 × 10^238'
     """
     exact = Fraction(value)
     if exact == 0:
         return "0"
+    if exact >= _LONGEST:
+        return _power_of_ten(exact, rounding, digits)
     places = digits - 1 - math.floor(math.log10(abs(exact)))
     # Digits before the point are all written.
     scale = Fraction(10) ** max(places, 0)
@@ -45,6 +52,15 @@ def significant(value: Exact, rounding: Rounding = "nearest", digits: int = DIGI
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def _power_of_ten(exact: Fraction, rounding: Rounding, digits: int) -> str:
+    power = len(str(int(exact))) - 1
+    scale = 10 ** (digits - 1)
+    near = rounded(exact / 10**power * scale, rounding)
+    if near == 10 * scale:
+        near, power = scale, power + 1
+    return f"{near / scale:.{digits - 1}f}".rstrip("0").rstrip(".") + f" × 10^{power}"
+
+
 def figure(value: Exact, rounding: Rounding = "nearest") -> str:
     """A figure as views show it.
 
@@ -53,7 +69,7 @@ def figure(value: Exact, rounding: Rounding = "nearest") -> str:
     """
     if isinstance(value, float) and not math.isfinite(value):
         return "unbounded" if value > 0 else str(value)
-    text = f"{float(value):.{DIGITS}g}" if 0 < abs(float(value)) < _SHORTEST else significant(value, rounding)
+    text = f"{float(value):.{DIGITS}g}" if 0 < abs(Fraction(value)) < _SHORTEST else significant(value, rounding)
     return f"{_MINUS}{text[1:]}" if text.startswith("-") else text
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from maskwell.microdata.files import ARROW, PARQUET, TEXT, delimiter_of, open_te
 from maskwell.microdata.model import unquoted
 from maskwell.microdata.text.cells import CsvCells
 from maskwell.plain_text import among
+from maskwell.tables.partitions import values_of
 
 _BATCH_ROWS = 1 << 17
 _NEARLY = 0.75
@@ -49,20 +50,21 @@ def open_columns(
 ) -> Iterator[Batches]:
     """Open a file, or CSV that is read from an open one, for the columns of these names.
 
-    Columns that are named in ``where_there`` are read as well if the file has them.
+    Columns that are named in ``where_there`` are read as well if the file has them. A column that the file lacks may
+    be told by the folder that it is in, ``region=north``.
     """
     wanted = _Wanted(columns, where_there or ())
     if not isinstance(source, (str, os.PathLike)):
-        yield _text(source, "standard input", wanted, delimiter, encoding, None)
+        yield _text(source, "standard input", wanted, delimiter, encoding, None, {})
         return
-    name, suffix = Path(source).name, suffix_of(source)
+    name, suffix, told = Path(source).name, suffix_of(source), values_of(source)
     require_regular(source)
     if suffix in TEXT:
         with open_text(source, suffix) as file:
-            yield _text(file, name, wanted, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source))
+            yield _text(file, name, wanted, delimiter or delimiter_of(suffix), encoding, os.path.getsize(source), told)
     elif suffix in ARROW:
         with open(source, "rb"):  # the system's own message if it cannot be opened
-            yield _columnar(str(source), name, wanted, suffix in PARQUET)
+            yield _columnar(str(source), name, wanted, suffix in PARQUET, told)
     else:
         with open(source, "rb"):
             yield _labelled(source, name, wanted)
@@ -88,12 +90,14 @@ def _text(
     delimiter: str | None,
     encoding: str | None,
     total: int | None,
+    told: Mapping[str, str | None],
 ) -> Batches:
     import pyarrow as pa
 
     cells = CsvCells(file, name, delimiter, encoding)
-    columns = wanted.of(cells.header)
-    for column in columns:
+    columns = wanted.of([*cells.header, *_beside(told, cells.header)])
+    own, told = _apart(columns, cells.header, told)
+    for column in own:
         # The names that are there are not listed: in a file without a header they would be the first person's answers.
         # One that is nearly the name asked for is a name.
         if cells.header.count(column) != 1:
@@ -104,8 +108,8 @@ def _text(
             )
 
     def batches() -> Iterator[Any]:
-        for parts in cells.batches([cells.header.index(column) for column in columns]):
-            yield pa.record_batch([_texts(part) for part in parts], names=list(columns))
+        for parts in cells.batches([cells.header.index(column) for column in own]):
+            yield _with_told(pa.record_batch([_texts(part) for part in parts], names=own), columns, told)
 
     # Of a packed file, how much of it was unpacked so far.
     packed = getattr(file, "fileobj", None)
@@ -118,6 +122,32 @@ def _nearest(column: str, header: Sequence[str]) -> str:
     lower = {name.lower(): name for name in header}
     near = difflib.get_close_matches(column.lower(), lower, n=1, cutoff=_NEARLY)
     return f"; the nearest is {lower[near[0]]!r}" if near and column not in header else ""
+
+
+def _beside(told: Mapping[str, str | None], available: Sequence[str]) -> dict[str, str | None]:
+    """What the folders tell and the file does not."""
+    return {name: value for name, value in told.items() if name not in available}
+
+
+def _apart(
+    columns: Sequence[str], available: Sequence[str], told: Mapping[str, str | None]
+) -> tuple[list[str], Mapping[str, str | None]]:
+    """The columns to read, and those that the folders tell because the file lacks them; one at least is read."""
+    beside = {name: value for name, value in _beside(told, available).items() if name in columns}
+    own = [column for column in columns if column not in beside]
+    if not own:
+        raise DataError(f"{columns[0]!r} is the name of a folder alone; ask for a column of the files beside it.")
+    return own, beside
+
+
+def _with_told(batch: Any, columns: Sequence[str], told: Mapping[str, str | None]) -> Any:
+    """The batch in the order of ``columns``, with one value in every row of those that the folders tell."""
+    import pyarrow as pa
+
+    if not told:
+        return batch
+    cells = {name: pa.repeat(pa.scalar(value, pa.string()), len(batch)) for name, value in told.items()}
+    return pa.record_batch([cells[name] if name in cells else batch.column(name) for name in columns], list(columns))
 
 
 def _texts(part: Any) -> Any:
@@ -142,7 +172,7 @@ def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
         yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
-def _columnar(source: str, name: str, wanted: _Wanted, parquet: bool) -> Batches:
+def _columnar(source: str, name: str, wanted: _Wanted, parquet: bool, told: Mapping[str, str | None]) -> Batches:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -150,15 +180,17 @@ def _columnar(source: str, name: str, wanted: _Wanted, parquet: bool) -> Batches
         if parquet:
             file = pq.ParquetFile(source, pre_buffer=False)
             schema, total = file.schema_arrow, file.metadata.num_rows
-            columns = wanted.of(schema.names)
-            raw = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
+            columns = wanted.of([*schema.names, *_beside(told, schema.names)])
+            own, told = _apart(columns, schema.names, told)
+            raw = file.iter_batches(batch_size=_BATCH_ROWS, columns=own)
         else:
             reader = pa.ipc.open_file(pa.memory_map(source))
             schema, total = reader.schema, None
-            columns = wanted.of(schema.names)
+            columns = wanted.of([*schema.names, *_beside(told, schema.names)])
+            own, told = _apart(columns, schema.names, told)
             raw = (reader.get_batch(i) for i in range(reader.num_record_batches))
-    _require(columns, schema.names, name)
-    return _cut(raw, schema, name, columns, total)
+    _require(own, schema.names, name)
+    return _cut(raw, schema, name, columns, total, told)
 
 
 def _labelled(source: str | os.PathLike[str], name: str, wanted: _Wanted) -> Batches:
@@ -169,24 +201,33 @@ def _labelled(source: str | os.PathLike[str], name: str, wanted: _Wanted) -> Bat
     columns = wanted.of(found.names)
     _require(columns, found.names, name)
     table = pa.table({column: found.cells(column) for column in columns})
-    return _cut(iter(table.to_batches()), table.schema, name, columns, len(table))
+    return _cut(iter(table.to_batches()), table.schema, name, columns, len(table), {})
 
 
-def _cut(raw: Iterator[Any], schema: Any, name: str, columns: Sequence[str], total: int | None) -> Batches:
+def _cut(
+    raw: Iterator[Any],
+    schema: Any,
+    name: str,
+    columns: Sequence[str],
+    total: int | None,
+    told: Mapping[str, str | None],
+) -> Batches:
+    import pyarrow as pa
+
     read = 0
+    own = [column for column in columns if column not in told]
 
     def batches() -> Iterator[Any]:
         nonlocal read
         with _unreadable(name):
             for batch in raw:
-                part = batch.select(list(columns))
+                part = _with_told(batch.select(own), columns, told)
                 for start in range(0, len(part), _BATCH_ROWS):
                     yield part.slice(start, _BATCH_ROWS)
                 read += len(part)
 
-    import pyarrow as pa
-
-    return Batches(name, pa.schema([schema.field(column) for column in columns]), batches(), total, lambda: read)
+    fields = [pa.field(column, pa.string()) if column in told else schema.field(column) for column in columns]
+    return Batches(name, pa.schema(fields), batches(), total, lambda: read)
 
 
 def _require(columns: Sequence[str], available: Sequence[str], name: str) -> None:

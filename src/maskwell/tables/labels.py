@@ -18,8 +18,16 @@ _MAX_LETTERS = 200
 _BEYOND = 1 << 53  # a browser reads a larger number in a design as another one
 
 
-def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
+class CheckedLabels(tuple[Label, ...]):
+    """Labels that were checked: a million need most of a second, and a plan asks several times."""
+
+    __slots__ = ()
+
+
+def as_labels(categories: Iterable[Any] | int) -> CheckedLabels:
     """The labels of a design: a list of text, of whole numbers or of booleans; a count k means 0 .. k-1."""
+    if isinstance(categories, CheckedLabels):
+        return categories
     if isinstance(categories, (int, np.integer)) and not isinstance(categories, bool):
         _refuse_many(int(categories))
         labels: tuple[Label, ...] = tuple(range(int(categories)))
@@ -55,7 +63,7 @@ def as_labels(categories: Iterable[Any] | int) -> tuple[Label, ...]:
         seen: set[Label] = set()
         twice = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
         raise DesignError(f"categories must differ; {twice!r} is listed more than once.", parameter="categories")
-    return labels
+    return CheckedLabels(labels)
 
 
 def _refuse_many(count: int) -> None:

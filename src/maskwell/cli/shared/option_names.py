@@ -20,6 +20,7 @@ _ALIASES = {
     "ladders": "--ladder",
     "columns": "--pram",
     "key": "--key-file",
+    "id": "--ids",
     "question": "--survey",
     "interval": "--interval",
     "behaviours": "--behaviour",

@@ -27,7 +27,7 @@ from maskwell.plain_json import jsonable
 from maskwell.plain_text import visible_lines
 from maskwell.reports.randomness import AND
 from maskwell.results.blocks import Part, Table, Text
-from maskwell.results.numbers import figure, limit, percent
+from maskwell.results.numbers import DIGITS, figure, limit, percent
 from maskwell.results.result import Result
 from maskwell.tables.labels import shown, text_of
 
@@ -297,7 +297,7 @@ class Compliance(Result):
             "designs": "; ".join(design.title for design in self.groups.classes.designs),
             "ε": "; ".join(limit(design.epsilon) for design in self.groups.classes.designs),
             "reports drawn": AND.join(drawn),
-            "follow the design": self.followed if self.behaviours else "all, which is assumed",
+            "follow the design": round(self.followed, DIGITS) if self.behaviours else "all, which is assumed",
             "proportions are among": self.among,
         }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.draws import derived_seed, draw_counts
-from maskwell.inference.sample.stages import Stage
+from maskwell.inference.sample.stages import Lonely, Stage
 
 Method = Literal["jk1", "jkn", "brr", "fay", "bootstrap"]
 METHODS = get_args(Method)
@@ -78,39 +78,73 @@ def _fay(fay: float | None, method: str | None) -> float:
 
 
 def made(
-    stage: Stage, weights: Vector, method: Method, fay: float | None, replicates: int, seed: int | None
+    stage: Stage,
+    weights: Vector,
+    method: Method,
+    fay: float | None,
+    replicates: int,
+    seed: int | None,
+    lonely: Lonely = "refuse",
 ) -> Replicates:
-    """Replicate weights from the strata and clusters of the first stage, which is taken as drawn with replacement."""
+    """Replicate weights from the strata and clusters of the first stage, which is taken as drawn with replacement.
+
+    A stratum with a single cluster has the same weights in every replicate; the rule ``lonely`` says what it adds.
+    """
     stratum = stage.stratum_of_cluster
     size = np.bincount(stratum)
-    if (size < 2).any():
-        raise EstimationError("replicates need two clusters or more in every stratum; join strata.")
+    alone = (size == 1) & (stage.fractions < 1)
+    _check_lonely(alone, lonely, method)
+    if (size < 2).all():
+        raise EstimationError("replicates need a stratum with two clusters or more; join strata.")
     if method == "jk1" and len(size) > 1:
         raise EstimationError("jk1 is for a sample without strata; use jkn.")
     if method in ("jk1", "jkn"):
-        multipliers, factors = _jackknife(stratum, size)
+        multipliers, factors = _jackknife(stratum, size, alone if lonely == "adjust" else np.zeros_like(alone))
     elif method in ("brr", "fay"):
         multipliers, factors = _balanced(stratum, size, _fay(fay, method))
     else:
         multipliers, factors = _bootstrap(stratum, size, replicates, seed)
+    if lonely == "average":
+        factors = factors * len(size) / (len(size) - alone.sum())
     return Replicates(weights[:, None] * multipliers[stage.clusters], factors, method)
 
 
-def _jackknife(stratum: NDArray[np.int64], size: NDArray[np.int64]) -> tuple[Matrix, Vector]:
-    """Each cluster is left out once, and the others of its stratum stand in for it."""
+def _check_lonely(alone: NDArray[np.bool_], lonely: Lonely, method: Method) -> None:
+    if not alone.any() or (lonely == "adjust" and method == "jkn") or lonely in ("average", "certainty"):
+        return
+    have = f"{int(alone.sum())} of {len(alone)} strata have a single cluster"
+    if lonely == "adjust":
+        raise EstimationError(
+            f"{have}, which {method} cannot compare with all clusters: use jkn, or lonely='average' or 'certainty'."
+        )
+    raise EstimationError(
+        f"{have}, of which no replicate shows how clusters vary; join strata, or choose a rule: Sample(..., "
+        "lonely='adjust') with jkn, 'average' or 'certainty'."
+    )
+
+
+def _jackknife(
+    stratum: NDArray[np.int64], size: NDArray[np.int64], compared: NDArray[np.bool_]
+) -> tuple[Matrix, Vector]:
+    """Each cluster is left out once, and the others of its stratum stand in for it; for one that is alone in a stratum
+    to be ``compared``, all clusters do.
+    """
     clusters = len(stratum)
-    same = stratum[:, None] == stratum[None, :]
-    raised = np.broadcast_to((size / (size - 1.0))[stratum], (clusters, clusters))
-    multipliers = np.where(same, raised, 1.0)
-    np.fill_diagonal(multipliers, 0.0)
-    return multipliers, ((size - 1.0) / size)[stratum]
+    left_out = np.flatnonzero((size > 1)[stratum] | compared[stratum])
+    alone = compared[stratum[left_out]]
+    here = size[stratum[left_out]].astype(float)
+    raised = np.where(alone, 1.0, here / np.maximum(here - 1, 1))
+    multipliers = np.where(stratum[:, None] == stratum[left_out][None, :], raised, 1.0)
+    multipliers[left_out, np.arange(len(left_out))] = 0.0
+    multipliers[:, alone] += 1 / clusters
+    return multipliers, np.where(alone, 1.0, (here - 1) / here)
 
 
 def _balanced(stratum: NDArray[np.int64], size: NDArray[np.int64], fay: float) -> tuple[Matrix, Vector]:
     """One cluster of each pair is raised and the other lowered, by the columns of a Hadamard matrix."""
-    if (size != 2).any():
+    if (size > 2).any():
         raise EstimationError("balanced repeated replication needs two clusters in every stratum; use jkn.")
-    signs = hadamard(len(size) + 1)[:, 1 : len(size) + 1]  # the first column is all ones
+    signs = hadamard(len(size) + 1)[:, 1 : len(size) + 1] * (size == 2)  # the first column is all ones
     first = np.zeros(len(stratum), np.bool_)
     first[np.unique(stratum, return_index=True)[1]] = True
     sign = np.where(first, 1.0, -1.0)[:, None] * signs.T[stratum]
@@ -127,6 +161,9 @@ def _bootstrap(
     multipliers = np.empty((len(stratum), replicates))
     for h, n in enumerate(size):
         here = np.flatnonzero(stratum == h)
+        if n == 1:
+            multipliers[here] = 1.0
+            continue
         drawn = draw_counts(np.full(n, 1 / n), int(n) - 1, replicates, derived_seed(seed, "replicates", h)).T
         multipliers[here] = drawn * (n / (n - 1.0))
     return multipliers, np.full(replicates, 1 / (replicates - 1))

@@ -106,14 +106,15 @@ class Sample(Result):
         """The same sample with replicate weights made from its first stage.
 
         ``jk1`` and ``jkn`` leave out each cluster in turn, ``brr`` and ``fay`` need two clusters in every stratum,
-        ``bootstrap`` draws ``replicates`` times. All take the clusters as drawn with replacement.
+        ``bootstrap`` draws ``replicates`` times. All take the clusters as drawn with replacement. Strata with a single
+        cluster follow the sample's rule ``lonely``; "adjust" needs ``jkn``.
         """
         if self.replicates is not None:
             raise DataError("this sample has replicate weights already.")
         if method not in replication.METHODS:
             raise DataError(f"method must be one of {', '.join(replication.METHODS)}; got {method!r}.", "method")
         made = self._copied()
-        built = replication.made(self._stages[0], self._base_weights, method, fay, replicates, seed)
+        built = replication.made(self._stages[0], self._base_weights, method, fay, replicates, seed, self._lonely)
         made.replicates = built if not self._margins else replace(built, weights=_each_raked(built, self._margins))
         return made
 

@@ -42,6 +42,9 @@ class Found:
     """How many wrong cells would be reports but for capitals and blanks."""
 
 
+_MOST_LISTED = 10_000
+
+
 def reports_sets(design: Design) -> bool:
     """Whether a report is a set of categories."""
     codec = design.codec
@@ -104,9 +107,20 @@ class ReportReader:
             if self.separator
             else f"{self.design.k} characters 0 or 1, or labels with a separator= between them"
         )
-        sizes = sorted(self.design.codec.set_sizes)
-        many = f" of {sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f" of {sizes[0]}" if sizes else ""
-        return f"its reports are sets{many} of {shown(self.design.categories)}, as lists or as text ({spelled})"
+        return f"its reports are {self._which_sets()} {shown(self.design.categories)}, as lists or as text ({spelled})"
+
+    def _which_sets(self) -> str:
+        codec, count = self.design.codec, self.design.channel.report_count()
+        if codec.bit_masks:
+            sizes, some = codec.set_sizes, "sets"
+        elif count <= _MOST_LISTED:
+            sizes, some = frozenset(map(len, self._listed)), f"the {count:,} sets of report_labels(), each"
+        else:
+            return f"{count:,} sets of the categories"
+        least, most = min(sizes), max(sizes)
+        return (
+            f"{some} of {least} to {most} of the categories" if least < most else f"{some} of {least} of the categories"
+        )
 
     def read(self, column: Any, what: str) -> Found:
         """The reports of a column; an error about its type begins with ``what``, such as "values are"."""

@@ -48,10 +48,8 @@ class Binary(Family):
         return [np.eye(p + 1, p)]
 
     def outlook(self, eta: Matrix, outcome: Vector | None) -> Outlook:
-        flat = eta[:, 0]
-        a_yes, b_yes, a_no, b_no = self.link.slopes(flat)
-        logs = np.column_stack([self.link.log_chance(flat), self.link.log_rest(flat)])
-        return _BinaryOutlook(logs, np.column_stack([a_yes, a_no]), np.column_stack([b_yes, b_no]))
+        logs, first, second = map(np.column_stack, zip(*self.link.tails(eta[:, 0]), strict=True))
+        return _BinaryOutlook(logs, first, second)
 
     def start(self, p: int, shares: Vector) -> Vector:
         theta = np.zeros(p)
