@@ -232,7 +232,7 @@ def test_refused(arguments: dict[str, Any], match: str) -> None:
 def test_too_many_categories_are_refused_at_once() -> None:
     with pytest.raises(mw.DesignError, match="k=4000") as caught:
         mw.designs.block(4000, epsilon=1)
-    assert "minimax" in str(caught.value)
+    assert "projective" in str(caught.value)
 
 
 def test_unbalanced_blocks_are_refused() -> None:

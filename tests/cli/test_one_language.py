@@ -78,6 +78,7 @@ THINGS = """
 --host              the address to listen on
 --html              a report with pictures to write
 --ids               the column of record ids
+--importance        how much a key counts
 --innocuous         the harmless question
 --integer-ids       ids in text are whole numbers
 --internal          a report for the custodian, to write
@@ -139,6 +140,7 @@ THINGS = """
 --separator         what separates labels in a cell
 --set               a parameter of a design
 --simultaneous      intervals that hold together
+--spare             keys that lose values last
 --strata            columns of strata
 --suppress-below    records that every combination is to have after suppression
 --suppress-most     the share of records that may lose a key
@@ -151,6 +153,7 @@ THINGS = """
 --totals            numbers of people
 --trim              blanks and capitals do not count
 --uniques           how many uniques are allowed
+--user-missing      codes that a file declares missing
 --value             the share to compare with
 --values            how many different answers one gives
 --variance          tables whose added variance is reported

@@ -18,6 +18,7 @@ _IMPORTING = "<frozen importlib"
 """Where the code of the import system says that it is from."""
 _waiting: set[int] = set()
 _signal_of: dict[type[BaseException], int] = {}
+_interrupted: set[int] = set()
 
 
 def handle(number: int, error: BaseException) -> None:
@@ -32,6 +33,7 @@ def _raising(error: BaseException) -> Callable[[int, FrameType | None], None]:
         if _is_importing(frame):
             _send_again(number)
         else:
+            _interrupted.add(number)
             raise type(error)(*error.args)
 
     return raised
@@ -65,9 +67,12 @@ def _send_again(number: int) -> None:
 
 
 def _unraisable(what: Any) -> None:
-    """An exception while an object was cleared away: what a signal raised is raised again, the rest is told as ever."""
+    """An exception while an object was cleared away: what a signal raised is raised again, the rest is told as ever.
+
+    But after an interrupt, objects that it left half made have nothing to tell.
+    """
     number = _signal_of.get(what.exc_type)
-    if number is None:
-        sys.__unraisablehook__(what)
-    else:
+    if number is not None:
         _send_again(number)
+    elif not _interrupted:
+        sys.__unraisablehook__(what)

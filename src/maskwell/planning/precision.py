@@ -45,7 +45,7 @@ def least_found(design: Design, n: int, level: float = 0.95) -> float | None:
 
     >>> from maskwell.designs import minimax
     >>> round(least_found(minimax(1000, epsilon=1), 1_000_000), 5)
-    0.00783
+    0.00779
     """
     from maskwell.inference.intervals.closed_form import level_of_each, normal_quantile
     from maskwell.planning.variance_lines import Lines

@@ -166,9 +166,9 @@ def read_reports(path: str | os.PathLike[str], kind: type[B], column: str | None
     """
     name, suffix = Path(path).name, Path(path).suffix.lower()
     if Path(path).is_dir() or "*" in name:
+        what = "is a folder, not a file" if Path(path).is_dir() else "stands for many files and one is read here"
         raise ReportError(
-            f"{name!r} stands for many files and one is read here; count them with mw.engines.tally(path, "
-            "{column: design}) or maskwell tally."
+            f"{name!r} {what}; count many with mw.engines.tally(path, {{column: design}}) or maskwell tally."
         )
     if suffix not in SUFFIXES:
         raise ReportError(f"reports are read from {', '.join(SUFFIXES)}; got {name!r}.")

@@ -74,9 +74,9 @@ def recode(
         list[str] | None,
         typer.Option("--importance", help="Search: how much a key counts, 1 unless said: age=3. Repeatable."),
     ] = None,
-    keep: Annotated[
+    spare: Annotated[
         str | None,
-        typer.Option("--keep", help="Keys that lose values last when the last few are suppressed, by commas."),
+        typer.Option("--spare", help="Keys that lose values last when the last few are suppressed, by commas."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The recoded file; its suffix decides the format.")
@@ -140,7 +140,7 @@ def recode(
                 names,
                 ladders_from(ladder, first),
                 suppress=share_from(suppress_most, 0.0),
-                keep=names_from(keep),
+                keep=names_from(spare),
                 recoding=first,
                 importance=_importance(importance),
                 within=spec_from(within, encoded(file), "--within"),
@@ -156,7 +156,7 @@ def recode(
             if importance:
                 raise CommandError("--importance is about a search; give --ladder.")
             asked_for = recipe_from(recode, top, bottom, names, suppress_below, suppress_most)
-            asked_for = _keeping(asked_for, names_from(keep), names)
+            asked_for = _keeping(asked_for, names_from(spare), names)
             file.require(list(asked_for.columns), "recode")
             found = made = recode_table(file, names, asked_for, k=k, population_size=population, weights=weights)
         show(2)
@@ -184,10 +184,10 @@ def _keeping(recipe: Any, keep: list[str], keys: list[str]) -> Any:
     if not keep:
         return recipe
     if recipe.suppression is None:
-        raise CommandError("--keep goes with --suppress-below, or with --ladder and --suppress-most.")
+        raise CommandError("--spare goes with --suppress-below, or with --ladder and --suppress-most.")
     unknown = [name for name in keep if name not in keys]
     if unknown:
-        raise CommandError(f"--keep names {unknown[0]!r}, which is no key.")
+        raise CommandError(f"--spare names {unknown[0]!r}, which is no key.")
     return replace(recipe, suppression=replace(recipe.suppression, keep=tuple(keep)))
 
 

@@ -54,11 +54,12 @@ KeyFileOption = Annotated[
 IdsOption = Annotated[str | None, typer.Option("--ids", help="The column of record ids, for --key-file.")]
 KEYS_OPTION = typer.Option("--keys", help="Columns that an intruder may know, separated by commas.")
 PopulationOption = Annotated[
-    int | None, typer.Option("--population", min=1, help="The size of the population that was sampled.")
+    int | None,
+    typer.Option("--population", min=1, help="The size of the population; unless given, the sum of the weights."),
 ]
 WeightsOption = Annotated[
     str | None,
-    typer.Option("--weights", help="The column of sampling weights; their sum is the population unless that is given."),
+    typer.Option("--weights", help="The column of sampling weights."),
 ]
 LevelOption = Annotated[float, typer.Option("--level", help="The level of the intervals.")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Also draw them: a .png, .svg or .html file.")]

@@ -23,6 +23,7 @@ _ALIASES = {
     "id": "--ids",
     "question": "--survey",
     "interval": "--interval",
+    "keep": "--spare",
     "behaviours": "--behaviour",
     "compliance_bounds": "--bounds",
 }

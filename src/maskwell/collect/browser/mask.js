@@ -1050,7 +1050,9 @@ export function readDesign(stored) {
 function readDocument(document) {
   if (!isObject(document) || document.maskwell !== "design") refuse('a design is an object with "maskwell": "design".');
   if (typeof document.version === "number")
-    refuse("this design was read by JSON.parse, which rounds its integers: pass its text, or what readJson makes of it.");
+    refuse(
+      "this design was read by JSON.parse, which rounds its integers: pass its text, or what readJson makes of it.",
+    );
   if (document.version !== 1n) refuse("this design is of another format version; version 1 is read, by readJson.");
   const { kind, name, categories, parameters, weights, fingerprint } = document;
   if (typeof kind !== "string" || !(kind === "product" || kind in KINDS)) refuse("this kind of design is unknown.");
