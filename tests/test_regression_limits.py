@@ -244,11 +244,12 @@ def test_a_sample_of_one_cluster_tells_no_errors(evaluations: Counter[str]) -> N
     for method in METHODS:
         said = refused(evaluations, "used ~ age", {"age": AGE}, masked={"used": used()}, sample=alone, method=method)
         assert "the sample (0 degrees of freedom) shows no variance" in said
-    # All of a population that is one cluster: the masks and the model vary, and p-values agree with limits.
+    # All of a population that is one cluster: the masks vary, and p-values agree with limits.
     everybody = mw.Sample(weights=np.ones(N), clusters=np.zeros(N, int), fpc=np.ones(N))
     fit = mw.regress("used ~ age", {"age": AGE}, masked={"used": used()}, sample=everybody)
     assert fit.degrees_of_freedom == 0
     robust = mw.regress("used ~ age", {"age": AGE}, masked={"used": used()}, cov_type="robust")
-    np.testing.assert_allclose(fit.covariance, robust.covariance)
+    assert (0.4 * robust.standard_errors < fit.standard_errors).all()
+    assert (fit.standard_errors < 0.95 * robust.standard_errors).all()
     at = float(fit.pvalues["age"])
     assert min(np.abs(fit.interval(1 - at)[1])) == pytest.approx(0, abs=1e-6)

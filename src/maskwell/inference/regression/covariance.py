@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood, gathered, linear_predictors
-from maskwell.inference.regression.model_frame import ModelFrame, Outcome
+from maskwell.inference.regression.masks import masking_variance
+from maskwell.inference.regression.model_frame import Outcome
 from maskwell.inference.sample.sample import Sample
 
 CovarianceType = Literal["observed", "expected", "opg", "robust"]
@@ -65,28 +66,43 @@ def _tables(outcome: Outcome, n: int) -> Iterator[tuple[NDArray[np.bool_], Matri
         yield here, design.matrix()[:, order]
 
 
+class Spread(NamedTuple):
+    """The covariance of fitted parameters."""
+
+    covariance: Matrix
+    open_share: float = 1.0
+    """What a population correction would leave of the variance of a simple random sample of open answers."""
+    withheld: bool = False
+    """Whether that correction was left out, as what masks add could not be told apart."""
+
+
 def covariance_of(
-    at: Evaluation, frame: ModelFrame, weights: Vector, cov_type: CovarianceType, sample: Sample | None = None
-) -> Matrix:
+    likelihood: Likelihood,
+    theta: Vector,
+    at: Evaluation,
+    method: str,
+    cov_type: CovarianceType,
+    sample: Sample | None = None,
+) -> Spread:
     """The covariance of the parameters of an evaluation that has scores, unless it is that of an information."""
     if sample is not None:
-        return _in_sample(at, frame, weights, sample)
+        return _in_sample(likelihood, theta, at, method, sample)
     if cov_type in INFORMATION:
-        return inverse(at.information)
+        return Spread(inverse(at.information))
     assert at.scores is not None
-    weighted = at.scores * weights[:, None]
+    weighted = at.scores * likelihood.weights[:, None]
     outer = weighted.T @ weighted
-    if cov_type == "opg":
-        return inverse(outer)
-    return sandwich(at.information, outer)
+    return Spread(inverse(outer) if cov_type == "opg" else sandwich(at.information, outer))
 
 
-def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sample) -> Matrix:
+def _in_sample(likelihood: Likelihood, theta: Vector, at: Evaluation, method: str, sample: Sample) -> Spread:
     """The sandwich with the variance of the total score over samples like this one."""
     assert at.scores is not None
-    scores = np.zeros((len(frame.kept), at.scores.shape[1]))
-    scores[frame.kept] = at.scores
-    scale = weights.sum() / float(sample.weights[frame.kept].sum())
+    kept, weights = likelihood.frame.kept, likelihood.weights
+    open_share, withheld = 1.0, False
+    scores = np.zeros((len(kept), at.scores.shape[1]))
+    scores[kept] = at.scores
+    scale = weights.sum() / float(sample.weights[kept].sum())
     if sample.replicates is not None:
         again = scale * (sample.replicates.weights.T @ scores)
         rows = np.sqrt(sample.replicates.factors)[:, None] * again
@@ -94,15 +110,29 @@ def _in_sample(at: Evaluation, frame: ModelFrame, weights: Vector, sample: Sampl
     else:
         rows, lacking = sample.spread(scale * scores)
         outer = rows.T @ rows
-        # What a population correction took away is given back: masks, and the model itself, vary all the same.
-        weighted = scores * (scale * sample.weights)[:, None]
-        outer += (weighted * lacking[:, None]).T @ weighted
+        if (lacking := lacking[kept]).any():
+            # A population correction shrinks what sampling adds; what it took of the masks is given back.
+            share = lacking * weights**2
+            masks = masking_variance(likelihood, theta, at.scores, method, share)
+            if masks is None or not _definite(outer + masks):
+                withheld = True
+                outer += (at.scores * share[:, None]).T @ at.scores
+            else:
+                outer += masks
+                open_share = 1 - float(share.sum() / (weights @ weights))
     if not outer.any():
         raise EstimationError(
             f"the sample ({sample.degrees_of_freedom:g} degrees of freedom) shows no variance, so nothing is known "
-            "about the errors of the coefficients; a sample of one cluster tells of that cluster alone."
+            "about the errors of the coefficients; a sample of one cluster tells of that cluster alone, and one of "
+            "everybody has no errors of sampling."
         )
-    return sandwich(at.information, outer)
+    return Spread(sandwich(at.information, outer), open_share, withheld)
+
+
+def _definite(outer: Matrix) -> bool:
+    """Whether a matrix can be a covariance; what masks add is estimated, and may come out negative."""
+    scale = np.sqrt(np.maximum(np.diagonal(outer), 1e-300))
+    return bool((np.diagonal(outer) >= 0).all() and np.linalg.eigvalsh(outer / np.outer(scale, scale))[0] > -1e-9)
 
 
 def sandwich(information: Matrix, outer: Matrix) -> Matrix:

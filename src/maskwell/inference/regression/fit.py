@@ -110,7 +110,7 @@ def fitted(
         if (endless := without_finite_estimate(likelihood, at.information, names)) is not None:
             raise EstimationError(endless)
         unmasked = sandwich(at.information, solution.complete)
-    covariance = covariance_of(at, frame, weights, cov_type, sample)
+    covariance, open_share, withheld = covariance_of(likelihood, solution.theta, at, method, cov_type, sample)
     refuse_weak(covariance[: likelihood.outcome_size, : likelihood.outcome_size], likelihood, names)
     shown = family.reported(frame.matrices.shape[2])
     return Regression(
@@ -120,11 +120,12 @@ def fitted(
         names=tuple(names[:shown]),
         estimates=solution.theta[:shown],
         covariance=covariance[:shown, :shown],
-        open_covariance=unmasked[:shown, :shown],
+        open_covariance=open_share * unmasked[:shown, :shown],
         family=family,
         frame=frame,
         weights=weights,
         sample=sample,
+        correction_withheld=withheld,
         degrees_of_freedom=np.inf if sample is None else float(sample.degrees_of_freedom),
         solution=solution if cov_type == "expected" else replace(solution, at=at),
     )

@@ -144,11 +144,12 @@ def combinations(variables: Sequence[MaskedVariable], n: int) -> Combinations:
             f"the masked predictors have {len(labels):,} combinations of categories; up to {_MOST_COMBINATIONS} can be "
             "fitted. Use fewer of them, or designs with fewer categories."
         )
-    rows = reduce(_joined, (variable.rows for variable in variables), np.ones((n, 1)))
-    scores = reduce(_joined, (variable.scores for variable in variables), np.ones((n, 1)))
+    rows = reduce(joined, (variable.rows for variable in variables), np.ones((n, 1)))
+    scores = reduce(joined, (variable.scores for variable in variables), np.ones((n, 1)))
     return Combinations(tuple(variable.name for variable in variables), labels, rows, scores)
 
 
-def _joined(first: Matrix, second: Matrix) -> Matrix:
+def joined(first: Matrix, second: Matrix) -> Matrix:
+    """What two things say of each record together: a column for each pair of their columns."""
     both: Matrix = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
     return both

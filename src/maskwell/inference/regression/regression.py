@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regression(Result):
-    """A fitted model. ``open_covariance`` is what the covariance would be if nothing had been masked."""
+    """A fitted model. ``open_covariance`` is what the covariance would be if nothing had been masked.
+
+    With a sample it is that of a simple random sample of as many people, from as large a population.
+    """
 
     formula: str
     method: str
@@ -47,6 +50,9 @@ class Regression(Result):
     frame: ModelFrame
     weights: Vector
     sample: Sample | None
+    correction_withheld: bool
+    """Whether the sample's population correction was left out, which makes variances too large rather than too small:
+    the likelihood's reports are of too many kinds to tell what masks add from what sampling adds, or do not tell it."""
     degrees_of_freedom: float
     solution: Solution
 
@@ -150,7 +156,10 @@ class Regression(Result):
 
     @property
     def precision_kept(self) -> pd.Series[float]:
-        """For each coefficient the part of its precision that masking left: open variance over variance."""
+        """For each coefficient the part of its precision that masking left: open variance over variance.
+
+        With a sample, what masking, weights and clusters left of the precision of a simple random sample.
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             kept = np.diagonal(self.open_covariance) / np.diagonal(self.covariance)
         return self._series(np.where(kept > 0, kept, np.nan))
@@ -326,6 +335,7 @@ class Regression(Result):
             "family": self.family.name,
             "method": self.method,
             "cov_type": self.cov_type,
+            **({"correction_withheld": True} if self.correction_withheld else {}),
             "n": self.n,
             "dropped": self.dropped,
             "coefficients": {

@@ -41,7 +41,8 @@ def summary_lines(fit: Regression, level: float) -> list[str]:
 
 def _sample(fit: Regression) -> str:
     df = fit.degrees_of_freedom
-    return f" over the sample, {df:g} degrees of freedom" if np.isfinite(df) else ""
+    withheld = "; its population correction is left out, as the reports do not tell masks from sampling"
+    return f" over the sample, {df:g} degrees of freedom{withheld * fit.correction_withheld}" if np.isfinite(df) else ""
 
 
 def _method(fit: Regression) -> str:
@@ -111,7 +112,8 @@ def _cost(fit: Regression) -> list[str]:
     if not len(kept):
         return []
     worst = str(kept.idxmin())
+    cause, of = ("masking", "") if fit.sample is None else ("masking and the sample", " of a simple random sample")
     return [
-        f"masking left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers; for "
-        f"{worst} {fit.people_needed[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers"
+        f"{cause} left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers{of}; for "
+        f"{worst} {fit.people_needed[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers{of}"
     ]
