@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from maskwell.published import (
+    atsusaka_stevenson_2023,
     ayed_2020,
     chai_nayak_2018,
     heck_moshagen_2018,
@@ -26,6 +27,7 @@ _SOURCES = (
     wang_ding_2021.ROWS,
     ayed_2020.ROWS,
     heck_moshagen_2018.ROWS,
+    atsusaka_stevenson_2023.ROWS,
 )
 
 __all__ = [
