@@ -447,11 +447,12 @@ def test_changes_of_reports_that_are_kept_as_they_are(design: mw.Design) -> None
 
 
 def test_large_changes_are_bounded_by_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from maskwell.rounds import changes
+    from maskwell.rounds import changes, figures
 
     first, second, _ = kept_reports(mw.designs.projective(60, epsilon=1), 4000, 1)
     exact = rounds.change(first, second)
-    monkeypatch.setattr(changes, "_MOST_IN_COVARIANCE", 10)
+    monkeypatch.setattr(figures, "MOST_IN_COVARIANCE", 10)
+    monkeypatch.setattr(changes, "MOST_IN_COVARIANCE", 10)
     assert rounds.change(first, second).covariance is None
     np.testing.assert_allclose(rounds.change(first, second).variances, exact.variances, rtol=1e-9)
     monkeypatch.setattr(changes, "_MOST_SCORES", 1000)

@@ -28,13 +28,10 @@ from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.rounds.figures import RoundsEstimate
+from maskwell.rounds.figures import MOST_IN_COVARIANCE, SCORES_AT_ONCE, RoundsEstimate, covariance_of_mean, sums_over
 from maskwell.sampling.samplers import Packed
 
 _SUM_TOLERANCE = 1e-9
-# Beyond so many categories a covariance of all of them is not formed, only the variances.
-_MOST_IN_COVARIANCE = 4096
-_SCORES_AT_ONCE = 1 << 23
 # Beyond so many scores of so many categories (half a minute), variances are bounded instead.
 _MOST_SCORES = 1 << 27
 
@@ -81,7 +78,7 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
     n = min(before.n, after.n)
     about: dict[str, Any] = {"categories": design.categories, "figures": differences, "n": n}
     if not same_people:
-        covariance = before.covariance + after.covariance if design.k <= _MOST_IN_COVARIANCE else None
+        covariance = before.covariance + after.covariance if design.k <= MOST_IN_COVARIANCE else None
         return Change(**about, variances=variances, covariance=covariance, basis="of different people")
     if before.n != after.n:
         raise EstimationError(
@@ -117,31 +114,22 @@ def _of_pairs(first: Reports, second: Reports) -> Change:
     before, after = first.packed[present], second.packed[present]
     moved = before != after if before.ndim == 1 else (before != after).any(axis=1)
     # Whoever sent the same report twice adds nothing to any sum.
-    if design.k > _MOST_IN_COVARIANCE and int(moved.sum()) * design.k > _MOST_SCORES:
+    if design.k > MOST_IN_COVARIANCE and int(moved.sum()) * design.k > _MOST_SCORES:
         sums, squares, products = *_bounded_sums(design, before[moved], after[moved]), None
         basis += ", errors at most"
     else:
         sums, squares, products = _sums_of_differences(design, before[moved], after[moved])
     mean = sums / n
-    covariance = None if products is None else (products - n * np.outer(mean, mean)) / (n - 1) / n
+    covariance = covariance_of_mean(products, mean, n)
     variances = np.maximum((squares - n * mean**2) / (n - 1) / n, 0.0)
     return Change(design.categories, mean, variances, covariance, basis, n)
 
 
 def _sums_of_differences(design: Design, before: Packed, after: Packed) -> tuple[Vector, Vector, Matrix | None]:
     """Sums, sums of squares and sums of products of the differences between two scores of each person."""
-    k, scores = design.k, design.scores("linear")
-    sums, squares = np.zeros(k), np.zeros(k)
-    products = np.zeros((k, k)) if k <= _MOST_IN_COVARIANCE else None
-    step = max(1, _SCORES_AT_ONCE // k)
-    for start in range(0, len(before), step):
-        part = slice(start, start + step)
-        differences = scores.rows(after[part]) - scores.rows(before[part])
-        sums += differences.sum(axis=0)
-        squares += np.einsum("ij,ij->j", differences, differences)
-        if products is not None:
-            products += differences.T @ differences
-    return sums, squares, products
+    scores, step = design.scores("linear"), max(1, SCORES_AT_ONCE // design.k)
+    parts = (slice(start, start + step) for start in range(0, len(before), step))
+    return sums_over((scores.rows(after[part]) - scores.rows(before[part]) for part in parts), design.k)
 
 
 def _bounded_sums(design: Design, before: Packed, after: Packed) -> tuple[Vector, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,9 @@ from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
 
 _ROWS = 20
+MOST_IN_COVARIANCE = 4096
+"""Beyond so many categories a covariance of all of them is not formed, only the variances."""
+SCORES_AT_ONCE = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +84,20 @@ class RoundsEstimate(Result):
         lower, upper = self.interval(level).T
         figures = {self.word: self.figures, "standard_error": self.standard_errors, "lower": lower, "upper": upper}
         return data_frame({"category": [str(c) for c in self.categories], **figures}, backend)
+
+
+def sums_over(parts: Iterable[Matrix], k: int) -> tuple[Vector, Vector, Matrix | None]:
+    """Sums, sums of squares and sums of products over the rows of some matrices of k columns."""
+    sums, squares = np.zeros(k), np.zeros(k)
+    products = np.zeros((k, k)) if k <= MOST_IN_COVARIANCE else None
+    for rows in parts:
+        sums += rows.sum(axis=0)
+        squares += np.einsum("ij,ij->j", rows, rows)
+        if products is not None:
+            products += rows.T @ rows
+    return sums, squares, products
+
+
+def covariance_of_mean(products: Matrix | None, mean: Vector, n: int) -> Matrix | None:
+    """The covariance of a mean of n rows, from their sums of products where there are any."""
+    return None if products is None else (products - n * np.outer(mean, mean)) / (n - 1) / n

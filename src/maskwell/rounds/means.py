@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,11 +25,8 @@ from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.rounds.figures import RoundsEstimate
+from maskwell.rounds.figures import SCORES_AT_ONCE, RoundsEstimate, covariance_of_mean, sums_over
 
-# Beyond so many categories a covariance of all of them is not formed, only the variances.
-_MOST_IN_COVARIANCE = 4096
-_SCORES_AT_ONCE = 1 << 23
 # Beyond so many scores (half a minute a round), variances are bounded by those of the rounds.
 _MOST_SCORES = 1 << 27
 
@@ -102,17 +99,11 @@ def _of_people(rounds: Sequence[Reports]) -> Mean:
         raise EstimationError("a mean over rounds needs the reports of two people or more in every round.")
     design, scores = rounds[0].design, rounds[0].design.scores("linear")
     k, packed = design.k, [reports.packed[present] for reports in rounds]
-    sums, squares = np.zeros(k), np.zeros(k)
-    products: Any = np.zeros((k, k)) if k <= _MOST_IN_COVARIANCE else None
-    step = max(1, _SCORES_AT_ONCE // k)
-    for start in range(0, n, step):
-        own = np.mean([scores.rows(part[start : start + step]) for part in packed], axis=0)
-        sums += own.sum(axis=0)
-        squares += np.einsum("ij,ij->j", own, own)
-        if products is not None:
-            products += own.T @ own
+    step = max(1, SCORES_AT_ONCE // k)
+    own = (np.mean([scores.rows(part[start : start + step]) for part in packed], axis=0) for start in range(0, n, step))
+    sums, squares, products = sums_over(own, k)
     means = sums / n
     variances = np.maximum((squares - n * means**2) / (n - 1) / n, 0.0)
-    covariance = None if products is None else (products - n * np.outer(means, means)) / (n - 1) / n
+    covariance = covariance_of_mean(products, means, n)
     basis = "of the same people, row by row"
     return Mean(design.categories, means, variances, covariance, basis, n, rounds=len(rounds))
