@@ -303,6 +303,39 @@ def test_a_fit_shows_itself(made: dict[str, Any]) -> None:
     assert fit.conf_int().shape == (4, 2)
 
 
+@pytest.mark.parametrize("family", ["logit", "probit", "cloglog", "identity"])
+@pytest.mark.parametrize("event", ["often", ["often", "once"]])
+def test_corrected_scores_take_an_event_against_the_rest(family: str, event: Any) -> None:
+    rng, n = np.random.default_rng(12), 20_000
+    age = rng.normal(size=n)
+    truth = np.array(["never", "once", "often"])[(rng.random((2, n)) < 0.35 + 0.1 * np.tanh(age)).sum(axis=0)]
+    inside = np.where(np.isin(truth, event), "yes", "no")
+    options: dict[str, Any] = {"family": family, "method": "corrected"}
+    openly = mw.regress("y ~ age", {"age": age}, masked={"y": mw.designs.direct(["yes", "no"]).mask(inside)}, **options)
+    for design in (
+        mw.designs.direct(["never", "once", "often"]),
+        mw.designs.minimax(["never", "once", "often"], epsilon=2),
+    ):
+        masked = {"y": design.mask(truth, seed=5)}
+        fit = mw.regress("y ~ age", {"age": age}, masked=masked, event=event, **options)
+        if design.name == "direct":
+            np.testing.assert_allclose(fit.params, openly.params, rtol=1e-7)
+            np.testing.assert_allclose(fit.covariance, openly.covariance, rtol=1e-6)
+        else:
+            added = np.sqrt(fit.standard_errors**2 - openly.standard_errors**2)
+            assert (np.abs(fit.params - openly.params) < 4 * added).all()
+            assert (fit.precision_kept < 0.8).all()
+    label = event if isinstance(event, str) else "often or once"
+    assert f"the chance of {label}" in fit.summary()
+    assert fit.marginal_effects().to_frame()["category"].tolist() == [label]
+    assert fit.predict({"age": [0.0]}).shape == (1,)
+    assert "say event=" in error("y ~ age", {"age": age}, masked=masked, event=event).lower()
+    assert "event must be one of" in error("y ~ age", {"age": age}, masked=masked, event=["daily"], **options)
+    assert "event must be one of" in error(
+        "y ~ age", {"age": age}, masked=masked, event=list(design.categories), **options
+    )
+
+
 def error(*arguments: Any, **more: Any) -> str:
     with pytest.raises(mw.MaskwellError) as caught:
         mw.regress(*arguments, **more)

@@ -45,7 +45,8 @@ def regress(
     ``formula`` reads as in R; a name in it is a column of ``data`` or a masked variable, whose reports ``masked`` has
     in the order of the rows. ``family`` is logit, probit, cloglog or identity for an outcome of two categories
     (``event`` says which one is modelled; by default the first, or 1 of 0 and 1), multinomial, cumulative for ordered
-    categories, or normal for a number that was seen.
+    categories, or normal for a number that was seen. Corrected scores also take an ``event``, or a list of some
+    categories, against the rest of a masked outcome with more of them.
 
     ``method="likelihood"`` maximises the likelihood of the reports; masked predictors then have a multinomial logit on
     the other predictors. ``"corrected"`` solves estimating equations that need no such model, and loses some precision.
@@ -69,7 +70,7 @@ def regress(
     if method not in ("likelihood", "corrected"):
         raise DataError(f"method must be likelihood or corrected; got {method!r}.", parameter="method")
     kind = _covariance_type(cov_type, method, sample)
-    frame = model_frame(formula, data, masked, family, event, missing)
+    frame = model_frame(formula, data, masked, family, event, missing, method)
     chosen = FAMILIES[family](len(frame.outcome.categories))
     if sample is None:
         return fitted(formula, frame, chosen, method, kind, np.ones(frame.n))

@@ -16,11 +16,14 @@ from maskwell.inference.regression.formulas import parsed, refuse_state_of
 from maskwell.inference.regression.formulas import variables as names_in
 from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
 from maskwell.tables.frames import column_names, native_columns
+from maskwell.tables.labels import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_CELLS = 1 << 30  # of all model matrices together: 8 GiB
+_OF_ALL = ("multinomial", "cumulative")
+"""Families that model all categories; the others have an event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,13 @@ class ModelFrame:
 
 
 def model_frame(
-    formula: str, data: Any, masked: Mapping[str, Any], family: str, event: Any, missing: str
+    formula: str,
+    data: Any,
+    masked: Mapping[str, Any],
+    family: str,
+    event: Any,
+    missing: str,
+    method: str = "likelihood",
 ) -> ModelFrame:
     """Read formula, data and reports; an error names the variable and the reason."""
     left, right = parsed(formula)
@@ -115,7 +124,7 @@ def model_frame(
     hidden = [variables[name] for name in names if name in variables]
     among = combinations(hidden, len(table))
     spec, matrices = _matrices(right, table, hidden, among, cumulative=family == "cumulative")
-    outcome = _outcome(left, outcome_names, table, variables, family, event)
+    outcome = _outcome(left, outcome_names, table, variables, family, event, method)
     return ModelFrame(
         outcome,
         tuple(spec.column_names),
@@ -265,6 +274,7 @@ def _outcome(
     variables: Mapping[str, MaskedVariable],
     family: str,
     event: Any,
+    method: str,
 ) -> Outcome:
     if family == "normal":
         return _number(left, names, table, variables)
@@ -273,6 +283,8 @@ def _outcome(
     name = names[0]
     variable = variables.get(name)
     if variable is not None:
+        if len(variable.categories) > 2 and event is not None and method == "corrected" and family not in _OF_ALL:
+            return _against_the_rest(name, variable, event)
         order = _order(variable.categories, event, family, name)
         categories = tuple(variable.categories[j] for j in order)
         return Outcome(name, categories, variable.rows[:, order], variable.scores[:, order], None, variable)
@@ -280,6 +292,20 @@ def _outcome(
     order = _order(labels, event, family, name, observed=True)
     indicator = (values[:, None] == np.array(order)).astype(float)
     return Outcome(name, tuple(labels[j] for j in order), indicator, indicator, None, None)
+
+
+def _against_the_rest(name: str, variable: MaskedVariable, event: Any) -> Outcome:
+    """Some categories against all others: their scores add up; what a report says of the rest is no likelihood."""
+    chosen = list(dict.fromkeys(event)) if isinstance(event, (list, tuple)) else [event]
+    known = list(variable.categories)
+    if not chosen or any(category not in known for category in chosen) or len(chosen) == len(known):
+        raise DataError(
+            f"event must be one of the outcomes, {', '.join(map(repr, known))}, or a list of some of them.", "event"
+        )
+    inside = np.isin(np.arange(len(known)), [known.index(category) for category in chosen])
+    scores = np.column_stack([variable.scores[:, inside].sum(axis=1), variable.scores[:, ~inside].sum(axis=1)])
+    label = " or ".join(text_of(category) for category in chosen)
+    return Outcome(name, (label, f"not {label}"), np.full_like(scores, np.nan), scores, None, variable)
 
 
 def _observed(column: Any) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
@@ -295,7 +321,7 @@ def _observed(column: Any) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
 def _order(categories: tuple[Any, ...], event: Any, family: str, name: str, *, observed: bool = False) -> list[int]:
     """The order of the categories: the event first for two of them, as they are for more."""
     k = len(categories)
-    if family in ("multinomial", "cumulative"):
+    if family in _OF_ALL:
         if event is not None:
             raise DataError(f"event= goes with families of two outcomes; {family} has all categories.", "event")
         if k < 2 or (family == "cumulative" and k < 3):
@@ -303,9 +329,10 @@ def _order(categories: tuple[Any, ...], event: Any, family: str, name: str, *, o
         return list(range(k))
     if k != 2:
         raise DataError(
-            f"{family} needs an outcome with two categories; {name!r} has {k}. Use family='multinomial' or, for "
-            "ordered ones, 'cumulative': their marginal_effects() and predict() are about the chance of each category, "
-            "and so of an event against the rest, whose reports have no likelihood without a model of all categories.",
+            f"{family} needs an outcome with two categories; {name!r} has {k}. Say event= with method='corrected' for "
+            "a masked event against the rest, which has no likelihood without a model of all categories; or use "
+            "family='multinomial', or 'cumulative' for ordered ones: their marginal_effects() and predict() are about "
+            "the chance of each category.",
             parameter="family",
         )
     if event is None:
