@@ -65,23 +65,98 @@ def test_the_average_over_all_reports_is_the_variance_given_the_truth(model: str
         np.testing.assert_allclose(np.tensordot(chance, np.array(found), 1), expected, atol=1e-10)
 
 
-def test_each_arm_has_the_masks_of_its_own_design() -> None:
-    n, rng = 30, np.random.default_rng(2)
-    # Designs of three reports and of two, the second with its categories the other way round.
-    sure = mw.designs.from_matrix([["1/2", "0"], ["1/4", "1/4"], ["1/4", "3/4"]], ["yes", "no"])
-    designs = {"sure": sure, "spinner": mw.designs.warner(["no", "yes"], truth_prob=0.8)}
-    groups, age = np.repeat(["sure", "spinner"], n), rng.normal(size=2 * n)
-    reports = {arm: design.mask(rng.choice(["yes", "no"], n), seed=1) for arm, design in designs.items()}
+@pytest.mark.parametrize("method", ["likelihood", "corrected"])
+def test_a_covariance_in_a_sample_is_the_formula(method: Any) -> None:
+    """A third of one stratum and three quarters of the other, with weights that say so, and records without an age."""
+    rng, design, p = np.random.default_rng(6), mw.designs.warner(truth_prob=0.8), 0.8
+    sizes, population = np.array([400, 300]), np.array([1200, 400])
+    stratum = np.repeat([0, 1], sizes)
+    weights = (population / sizes)[stratum]
+    age = rng.normal(size=700) + stratum
+    age[rng.random(700) < 0.1] = np.nan
+    reports = design.mask(np.where(rng.random(700) < 1 / (1 + np.exp(0.5 - np.nan_to_num(age))), "yes", "no"), seed=2)
+    sample = mw.Sample(weights=weights, strata=stratum, fpc=population[stratum])
+    options: dict[str, Any] = {"masked": {"used": reports}, "method": method, "missing": "drop", "sample": sample}
+    fit = mw.regress("used ~ age", {"age": age}, **options)
+    # By hand: scores of a yes and of a no, and of the truths that they stand for.
+    there = ~np.isnan(age)
+    x = np.column_stack([np.ones(700), np.nan_to_num(age)]) * there[:, None]
+    mu = 1 / (1 + np.exp(-x @ np.asarray(fit.params)))
+    told = (np.array([r == "yes" for r in reports.decode()]) - (1 - p)) / (2 * p - 1)  # without bias, 1 for a true yes
+    if method == "corrected":
+        score, truths = told - mu, (1 - mu, -mu)
+    else:
+        yes = (1 - p) + (2 * p - 1) * mu
+        slope = mu * (1 - mu) * (2 * p - 1)
+        of_yes, of_no = slope / yes, -slope / (1 - yes)
+        score = np.where(told > 0, of_yes, of_no)
+        truths = (p * of_yes + (1 - p) * of_no, (1 - p) * of_yes + p * of_no)
+    masks = score**2 - told * truths[0] ** 2 - (1 - told) * truths[1] ** 2
+    outer = np.zeros((2, 2))
+    for h in range(2):
+        here, f = stratum == h, sizes[h] / population[h]
+        z = (weights * score)[here, None] * x[here]
+        outer += (1 - f) * sizes[h] * np.cov(z, rowvar=False) + f * (x[here] * (weights**2 * masks)[here, None]).T @ x[
+            here
+        ]
+    scale = there.sum() / weights[there].sum()
+    bread = np.linalg.inv(fit.information)
+    np.testing.assert_allclose(fit.covariance, scale**2 * bread @ outer @ bread, rtol=1e-8)
+    open_share = 1 - (weights * sizes[stratum] / population[stratum])[there].sum() / weights[there].sum()
+    truly = scale * weights * mu * (1 - mu)
+    if method == "likelihood":
+        np.testing.assert_allclose(
+            fit.open_covariance, open_share * np.linalg.inv((x * truly[:, None]).T @ x), rtol=1e-8
+        )
+    assert "masking and the sample left" in fit.summary()
+    assert "would be as telling" not in fit.summary()
+    assert fit.people_needed.isna().all()
+    free = mw.regress("used ~ age", {"age": age}, **options | {"sample": mw.Sample(weights=weights, strata=stratum)})
+    assert (free.standard_errors > fit.standard_errors).all()
+    assert "would be as telling as 700 open answers of a simple".replace("700", str(there.sum())) in free.summary()
 
-    def variances(age: Any, used: Any) -> Any:
-        frame = model_frame("used ~ age", {"age": age}, {"used": used}, "logit", "yes", "refuse")
-        likelihood, theta = Likelihood(frame, FAMILIES["logit"](2), np.ones(frame.n)), np.array([-0.4, 0.7])
-        scores = likelihood.evaluate(theta, scores=True).scores
-        assert scores is not None
-        return [masking_variance(likelihood, theta, scores, "likelihood", one) for one in np.eye(frame.n)]
 
-    apart = [variances(age[groups == arm], reports[arm]) for arm in designs]
-    np.testing.assert_allclose(variances(age, mw.arms(reports, groups)), np.concatenate(apart), atol=1e-12)
+def test_arms_that_were_drawn_keep_their_variance() -> None:
+    """Everybody is asked, and a coin says by which design; a likelihood's coefficients vary with coins and masks."""
+    n, rng = 800, np.random.default_rng(3)
+    age = rng.normal(size=n)
+    truth = np.where(rng.random(n) < 1 / (1 + np.exp(-age)), "yes", "no")
+    designs = {"open": mw.designs.direct(["yes", "no"]), "spinner": mw.designs.warner(truth_prob=0.8)}
+    everybody = mw.Sample(fpc=np.full(n, n))
+
+    def fitted(seed: int, method: str) -> Any:
+        groups = np.random.default_rng(seed).permutation(np.repeat(list(designs), n // 2))
+        reports = {arm: design.mask(truth[groups == arm], seed=seed) for arm, design in designs.items()}
+        masked = {"used": mw.arms(reports, groups)}
+        return mw.regress("used ~ age", {"age": age}, masked=masked, method=method, sample=everybody)
+
+    for method in ("likelihood", "corrected"):
+        fits = [fitted(seed, method) for seed in range(120)]
+        found = np.std([fit.estimates for fit in fits], axis=0, ddof=1)
+        stated = np.sqrt(np.mean([fit.standard_errors**2 for fit in fits], axis=0))
+        # The deviation of 120 values has a standard error of 6.5 %; with the correction a likelihood would be at .6.
+        assert (stated > 0.75 * found).all(), (method, stated / found)
+        assert all(fit.correction_withheld == (method == "likelihood") for fit in fits)
+        rejected = sum(fit.arms_test().p_value < 0.05 for fit in fits)
+        assert rejected <= 17, method  # of 120 with a chance of .05: false alarm 1e-4
+
+
+def test_what_was_not_masked_has_no_error_in_a_census() -> None:
+    n, rng = 600, np.random.default_rng(1)
+    age = rng.normal(size=n)
+    truth = np.where(rng.random(n) < 1 / (1 + np.exp(-age)), "yes", "no")
+    everybody = mw.Sample(fpc=np.full(n, n))
+    masked = {"used": mw.designs.direct(["yes", "no"]).mask(truth)}
+    for method in ("likelihood", "corrected"):
+        with pytest.raises(mw.EstimationError, match="everybody has no errors of sampling"):
+            mw.regress("used ~ age", {"age": age}, masked=masked, method=method, sample=everybody)
+    # Women are asked openly, so that a share of what is fitted is known without any error.
+    sex = np.where(rng.random(n) < 0.5, "f", "m")
+    designs = {"f": mw.designs.direct(["yes", "no"]), "m": mw.designs.warner(truth_prob=0.8)}
+    arms = mw.arms({each: design.mask(truth[sex == each], seed=4) for each, design in designs.items()}, sex)
+    fit = mw.regress("used ~ sex", {"sex": sex}, masked={"used": arms}, method="corrected", sample=everybody)
+    assert fit.correction_withheld
+    assert (fit.standard_errors > 0.05).all()
 
 
 def test_reports_of_too_many_kinds_keep_the_whole_variance_and_say_so() -> None:

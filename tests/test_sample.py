@@ -150,6 +150,25 @@ def test_a_cluster_that_was_bound_to_be_drawn_adds_nothing_to_replicates() -> No
         mw.Sample(weights=[1, 1], strata=[1, 2], lonely="certainty").with_replicates("jkn")
 
 
+@pytest.mark.parametrize("method", ["linear", "likelihood"])
+def test_the_masks_of_a_cluster_that_was_bound_to_be_drawn_vary(method: Any) -> None:
+    rng = np.random.default_rng(2)
+    clusters = np.concatenate([np.zeros(300, int), np.repeat(np.arange(1, 21), 10)])
+    strata = np.minimum(clusters, 1)
+    reports = mw.designs.warner(truth_prob=0.8).mask(rng.choice(["yes", "no"], 500), seed=1)
+    certain = mw.Sample(strata=strata, clusters=clusters, lonely="certainty")
+    whole = mw.Sample(weights=np.ones(500), strata=strata, clusters=clusters, fpc=np.where(strata == 0, 1, 10**12))
+    first, second = (mw.estimate(reports, method, sample=sample) for sample in (certain, whole))
+    assert np.allclose(first.standard_errors, second.standard_errors, rtol=1e-6)
+    # The least that masks add: half of it by each stratum, and 300 of 500 are in the first.
+    assert first.standard_errors[0] > np.sqrt(0.6 * 0.8 * 0.2 / 0.6**2 / 500)
+    for fits in (method, "corrected"):
+        if fits != "linear":
+            used = {"masked": {"used": reports}, "method": fits}
+            one, other = (mw.regress("used ~ 1", {}, sample=sample, **used) for sample in (certain, whole))
+            assert np.allclose(one.standard_errors, other.standard_errors, rtol=1e-6)
+
+
 def test_the_rao_scott_test_is_that_of_r(data: pd.DataFrame) -> None:
     sample = mw.Sample(data, weights="weight", strata="stratum", clusters="cluster")
     both = mw.designs.product(mw.designs.direct(LEVELS), mw.designs.direct(["f", "m"]), names=["answer", "sex"])

@@ -86,5 +86,5 @@ def p_value(z: float, df: float = math.inf, alternative: Alternative = "two-side
         return float(normal_cdf(x) if math.isinf(df) else t_cdf(max(df, 1.0), x))
 
     if checked(alternative) == "two-sided":
-        return min(2 * below(-abs(z)), 1.0)
+        return math.nan if math.isnan(z) else min(2 * below(-abs(z)), 1.0)
     return below(z) if alternative == "less" else below(-z)

@@ -58,6 +58,6 @@ ROWS = (
         "share corrected by the anchor: standard error",
         "0.0077",
         lambda: float(_found().proportion_errors[0]),
-        differs="the limits printed beside it, .0227 and .0504, leave out the estimate that they belong to",
+        differs="its printed limits, .0227 and .0504, leave out the estimate; such surveys vary by .023",
     ),
 )

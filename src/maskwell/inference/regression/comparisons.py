@@ -81,9 +81,10 @@ def arms_test(fit: Regression, variable: str | None, effects: str) -> Hypothesis
     else:
         solution = solve(likelihood, names)
         at = solution.at
-    covariance = covariance_of(likelihood, solution.theta, at, fit.method, fit.cov_type, fit.sample).covariance
+    # Who was put into which arm is drawn too, whatever share of the population was asked.
+    spread = covariance_of(likelihood, solution.theta, at, fit.method, fit.cov_type, fit.sample, correct=False)
     places = [at for at, name in enumerate(names) if name in added or name.split(": ", 1)[-1] in added]
-    block = covariance[np.ix_(places, places)]
+    block = spread.covariance[np.ix_(places, places)]
     return wald(f"Wald test {called}", solution.theta[places], block, fit.degrees_of_freedom)
 
 

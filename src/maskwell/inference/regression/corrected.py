@@ -49,16 +49,14 @@ class Corrected:
         return Evaluation(0.0, gradient, hessian, kept)
 
     def complete(self, theta: Vector) -> Matrix:
-        """The corrected outer product of the scores: what their spread would be if the truth were seen."""
+        """The corrected outer product of the scores: what their spread would be if as many truths were seen."""
         maps = self.family.maps(self.frame.matrices.shape[2])
         outer = np.zeros((len(theta), len(theta)))
         for part in self._parts():
             for c in range(len(self.frame.predictors)):
                 x = self.frame.matrices[c, part]
                 moments = self._moments(linear_predictors(x, maps, theta), part)
-                outer += gathered(
-                    x, maps, moments.outer, self.weights[part] ** 2 * self.frame.predictors.scores[part, c]
-                )
+                outer += gathered(x, maps, moments.outer, self.weights[part] * self.frame.predictors.scores[part, c])
         return outer
 
     def _moments(self, eta: Matrix, part: slice) -> Moments:

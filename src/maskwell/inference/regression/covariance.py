@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood, gathered, linear_predictors
-from maskwell.inference.regression.masks import masking_variance
+from maskwell.inference.regression.masks import MOST_KINDS, masking_variance
 from maskwell.inference.regression.model_frame import Outcome
 from maskwell.inference.sample.sample import Sample
 
 CovarianceType = Literal["observed", "expected", "opg", "robust"]
 INFORMATION: tuple[CovarianceType, ...] = ("observed", "expected")
 """The conventions that invert an information: what the likelihood's own theory asks for."""
-_MOST_REPORTS = 1000
+_ROUND_OFF = 1e-9
 
 
 def evaluated(likelihood: Likelihood, theta: Vector, at: Evaluation, cov_type: CovarianceType) -> Evaluation:
@@ -56,10 +56,10 @@ def _tables(outcome: Outcome, n: int) -> Iterator[tuple[NDArray[np.bool_], Matri
         yield np.ones(n, np.bool_), np.eye(len(outcome.categories))
         return
     for at, design in enumerate(masked.designs):
-        if (count := design.report_count()) > _MOST_REPORTS:
+        if (count := design.report_count()) > MOST_KINDS:
             raise EstimationError(
                 f"cov_type 'expected' goes through all reports, and {design.title} has {count:,} of them "
-                f"(limit {_MOST_REPORTS:,}); take 'observed'."
+                f"(limit {MOST_KINDS:,}); take 'observed'."
             )
         order = [design.categories.index(label) for label in outcome.categories]
         here = np.ones(n, np.bool_) if masked.arm_codes is None else masked.arm_codes == at
@@ -83,10 +83,15 @@ def covariance_of(
     method: str,
     cov_type: CovarianceType,
     sample: Sample | None = None,
+    *,
+    correct: bool = True,
 ) -> Spread:
-    """The covariance of the parameters of an evaluation that has scores, unless it is that of an information."""
+    """The covariance of the parameters of an evaluation that has scores, unless it is that of an information.
+
+    Without ``correct`` a population correction is left out.
+    """
     if sample is not None:
-        return _in_sample(likelihood, theta, at, method, sample)
+        return _in_sample(likelihood, theta, at, method, sample, correct)
     if cov_type in INFORMATION:
         return Spread(inverse(at.information))
     assert at.scores is not None
@@ -95,44 +100,61 @@ def covariance_of(
     return Spread(inverse(outer) if cov_type == "opg" else sandwich(at.information, outer))
 
 
-def _in_sample(likelihood: Likelihood, theta: Vector, at: Evaluation, method: str, sample: Sample) -> Spread:
+def _in_sample(
+    likelihood: Likelihood, theta: Vector, at: Evaluation, method: str, sample: Sample, correct: bool
+) -> Spread:
     """The sandwich with the variance of the total score over samples like this one."""
     assert at.scores is not None
     kept, weights = likelihood.frame.kept, likelihood.weights
-    open_share, withheld = 1.0, False
     scores = np.zeros((len(kept), at.scores.shape[1]))
     scores[kept] = at.scores
     scale = weights.sum() / float(sample.weights[kept].sum())
     if sample.replicates is not None:
         again = scale * (sample.replicates.weights.T @ scores)
         rows = np.sqrt(sample.replicates.factors)[:, None] * again
-        outer = rows.T @ rows
-    else:
-        rows, lacking = sample.spread(scale * scores)
-        outer = rows.T @ rows
-        if (lacking := lacking[kept]).any():
-            # A population correction shrinks what sampling adds; what it took of the masks is given back.
-            share = lacking * weights**2
-            masks = masking_variance(likelihood, theta, at.scores, method, share)
-            if masks is None or not _definite(outer + masks):
-                withheld = True
-                outer += (at.scores * share[:, None]).T @ at.scores
-            else:
-                outer += masks
-                open_share = 1 - float(share.sum() / (weights @ weights))
+        return Spread(sandwich(at.information, _varying(rows.T @ rows, sample)))
+    rows, lacking = sample.spread(scale * scores)
+    outer, lacking = rows.T @ rows, lacking[kept]
+    if not lacking.any():
+        return Spread(sandwich(at.information, _varying(outer, sample)))
+    # A population correction shrinks what sampling adds; what it took of the masks is given back.
+    share = lacking * weights**2
+    whole = _varying(outer + (at.scores * share[:, None]).T @ at.scores, sample)
+    masks = masking_variance(likelihood, theta, at.scores, method, share) if correct else None
+    if masks is None:
+        return Spread(sandwich(at.information, whole), withheld=True)
+    least, most = _parts_of(outer + masks, whole)
+    if most < _ROUND_OFF:
+        raise _without_variance(sample)
+    if least < _ROUND_OFF:  # estimated, and so negative by chance; or of a combination of which nothing was masked
+        return Spread(sandwich(at.information, whole), withheld=True)
+    open_share = 1 - float(lacking @ weights / weights.sum())
+    return Spread(sandwich(at.information, outer + masks), open_share)
+
+
+def _varying(outer: Matrix, sample: Sample) -> Matrix:
+    """The variance of the total score, if it has any."""
     if not outer.any():
-        raise EstimationError(
-            f"the sample ({sample.degrees_of_freedom:g} degrees of freedom) shows no variance, so nothing is known "
-            "about the errors of the coefficients; a sample of one cluster tells of that cluster alone, and one of "
-            "everybody has no errors of sampling."
-        )
-    return Spread(sandwich(at.information, outer), open_share, withheld)
+        raise _without_variance(sample)
+    return outer
 
 
-def _definite(outer: Matrix) -> bool:
-    """Whether a matrix can be a covariance; what masks add is estimated, and may come out negative."""
-    scale = np.sqrt(np.maximum(np.diagonal(outer), 1e-300))
-    return bool((np.diagonal(outer) >= 0).all() and np.linalg.eigvalsh(outer / np.outer(scale, scale))[0] > -1e-9)
+def _without_variance(sample: Sample) -> EstimationError:
+    return EstimationError(
+        f"the sample ({sample.degrees_of_freedom:g} degrees of freedom) shows no variance, so nothing is known "
+        "about the errors of the coefficients; a sample of one cluster tells of that cluster alone, and one of "
+        "everybody has no errors of sampling."
+    )
+
+
+def _parts_of(matrix: Matrix, whole: Matrix) -> tuple[float, float]:
+    """The least and the largest part of the variance that one covariance has of another, over all directions."""
+    scale = np.sqrt(np.maximum(np.diagonal(whole), 1e-300))
+    values, vectors = np.linalg.eigh(whole / np.outer(scale, scale))
+    seen = values > _ROUND_OFF
+    whiten = vectors[:, seen] / np.sqrt(values[seen])
+    parts = np.linalg.eigvalsh(whiten.T @ (matrix / np.outer(scale, scale)) @ whiten)
+    return float(parts[0]), float(parts[-1])
 
 
 def sandwich(information: Matrix, outer: Matrix) -> Matrix:

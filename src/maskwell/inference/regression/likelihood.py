@@ -164,9 +164,7 @@ class Likelihood:
         for c, outlook in enumerate(joint.outlooks):
             x, weight = self.frame.matrices[c, part], w * joint.among[:, c]
             slope, curvature = outlook.observed(joint.within[c])
-            score = np.empty_like(mean)
-            score[:, :m] = pulled(x, self.maps, slope)
-            score[:, m:] = self._background_scores(part, c, joint.chances)
+            score = self.score(part, c, slope, joint.chances)
             information[:m, :m] += gathered(x, self.maps, curvature, weight)
             information -= (score * weight[:, None]).T @ score
             mean += score * joint.among[:, c, None]
@@ -186,30 +184,38 @@ class Likelihood:
         self._add_background(complete, part, joint.chances)
         return complete
 
+    def priors(self, theta: Vector, part: slice) -> tuple[list[Outlook], Matrix | None]:
+        """Before the reports: the outcomes for each combination of masked predictors, and its log chances."""
+        values = None if self.frame.outcome.values is None else self.frame.outcome.values[part]
+        outlooks = [
+            self.family.outlook(linear_predictors(x, self.maps, theta[: self.outcome_size]), values)
+            for x in self.frame.matrices[:, part]
+        ]
+        if self.nuisance is None:
+            return outlooks, None
+        odds = linear_predictors(self.frame.background[part], self.background_maps, theta[self.outcome_size :])
+        return outlooks, self.nuisance.outlook(odds, None).log_chances
+
+    def score(self, part: slice, c: int, slope: Matrix, chances: Matrix | None) -> Matrix:
+        """Scores if combination c were the truth, from their gradients by linear predictor of the outcome."""
+        own = pulled(self.frame.matrices[c, part], self.maps, slope)
+        return own if chances is None else np.hstack([own, self._background_scores(part, c, chances)])
+
     def _joint(self, theta: Vector, part: slice) -> _Joint:
         from maskwell.inference.regression.kernels import posteriors
 
         frame, outcome = self.frame, self.frame.outcome
-        values = None if outcome.values is None else outcome.values[part]
         known = np.ones((1, 1)) if outcome.rows is None else outcome.rows[part]
-        outlooks, within, columns = [], [], []
         with np.errstate(all="ignore"):
-            for x in frame.matrices[:, part]:
-                outlook = self.family.outlook(linear_predictors(x, self.maps, theta[: self.outcome_size]), values)
-                whole, shares = posteriors(known, outlook.log_chances)
-                outlooks.append(outlook)
-                within.append(shares)
-                columns.append(whole)
-            if self.nuisance is None:
-                return _Joint(columns[0], np.ones((len(x), 1)), outlooks, within, None)
-            odds = linear_predictors(frame.background[part], self.background_maps, theta[self.outcome_size :])
-            chances = self.nuisance.outlook(odds, None).log_chances
+            outlooks, chances = self.priors(theta, part)
+            columns, within = zip(*(posteriors(known, each.log_chances) for each in outlooks), strict=True)
+            if chances is None:
+                return _Joint(columns[0], np.ones((len(columns[0]), 1)), outlooks, list(within), None)
             whole, among = posteriors(frame.predictors.rows[part], chances + np.column_stack(columns))
-        return _Joint(whole, among, outlooks, within, chances)
+        return _Joint(whole, among, outlooks, list(within), chances)
 
-    def _background_scores(self, part: slice, c: int, chances: Matrix | None) -> Matrix:
+    def _background_scores(self, part: slice, c: int, chances: Matrix) -> Matrix:
         """The scores of the predictors' model if c were the truth."""
-        assert chances is not None
         apart = -np.exp(chances)[:, 1:]
         if c:
             apart[:, c - 1] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ class Outcome:
     name: str
     categories: tuple[Any, ...]
     rows: Matrix | None
+    """None for a number; not numbers for an event against the rest, which has no likelihood."""
     scores: Matrix | None
     values: Vector | None
     masked: MaskedVariable | None
@@ -282,9 +283,11 @@ def _outcome(
         raise DataError(f"the outcome must be one variable by its name; got {str(left)!r}.", parameter="formula")
     name = names[0]
     variable = variables.get(name)
+    chosen = _listed(event)
+    event = None if chosen is None else chosen[0] if len(chosen) == 1 else tuple(chosen)
     if variable is not None:
-        if len(variable.categories) > 2 and event is not None and method == "corrected" and family not in _OF_ALL:
-            return _against_the_rest(name, variable, event)
+        if len(variable.categories) > 2 and chosen is not None and method == "corrected" and family not in _OF_ALL:
+            return _against_the_rest(name, variable, chosen)
         order = _order(variable.categories, event, family, name)
         categories = tuple(variable.categories[j] for j in order)
         return Outcome(name, categories, variable.rows[:, order], variable.scores[:, order], None, variable)
@@ -294,17 +297,23 @@ def _outcome(
     return Outcome(name, tuple(labels[j] for j in order), indicator, indicator, None, None)
 
 
-def _against_the_rest(name: str, variable: MaskedVariable, event: Any) -> Outcome:
+def _listed(event: Any) -> list[Any] | None:
+    """The categories that an event is made of; None where none was said."""
+    if event is None:
+        return None
+    return list(event) if isinstance(event, Iterable) and not isinstance(event, str) else [event]
+
+
+def _against_the_rest(name: str, variable: MaskedVariable, chosen: list[Any]) -> Outcome:
     """Some categories against all others: their scores add up; what a report says of the rest is no likelihood."""
-    chosen = list(dict.fromkeys(event)) if isinstance(event, (list, tuple)) else [event]
     known = list(variable.categories)
-    if not chosen or any(category not in known for category in chosen) or len(chosen) == len(known):
+    if not chosen or any(category not in known for category in chosen) or set(known) <= set(chosen):
         raise DataError(
             f"event must be one of the outcomes, {', '.join(map(repr, known))}, or a list of some of them.", "event"
         )
     inside = np.isin(np.arange(len(known)), [known.index(category) for category in chosen])
     scores = np.column_stack([variable.scores[:, inside].sum(axis=1), variable.scores[:, ~inside].sum(axis=1)])
-    label = " or ".join(text_of(category) for category in chosen)
+    label = " or ".join(text_of(category) for category, is_in in zip(known, inside, strict=True) if is_in)
     return Outcome(name, (label, f"not {label}"), np.full_like(scores, np.nan), scores, None, variable)
 
 
@@ -329,10 +338,10 @@ def _order(categories: tuple[Any, ...], event: Any, family: str, name: str, *, o
         return list(range(k))
     if k != 2:
         raise DataError(
-            f"{family} needs an outcome with two categories; {name!r} has {k}. Say event= with method='corrected' for "
-            "a masked event against the rest, which has no likelihood without a model of all categories; or use "
-            "family='multinomial', or 'cumulative' for ordered ones: their marginal_effects() and predict() are about "
-            "the chance of each category.",
+            f"{family} needs an outcome with two categories; {name!r} has {k}. Use family='multinomial' or, for "
+            "ordered ones, 'cumulative': their marginal_effects() and predict() are about the chance of each category. "
+            "A masked event against the rest has no likelihood and no plan; regress fits it with event= and "
+            "method='corrected'.",
             parameter="family",
         )
     if event is None:

@@ -52,7 +52,7 @@ class Regression(Result):
     sample: Sample | None
     correction_withheld: bool
     """Whether the sample's population correction was left out, which makes variances too large rather than too small:
-    the likelihood's reports are of too many kinds to tell what masks add from what sampling adds, or do not tell it."""
+    reports tell too little of what masks add, are of too many kinds, or were drawn by the likelihood's arms."""
     degrees_of_freedom: float
     solution: Solution
 
@@ -166,8 +166,12 @@ class Regression(Result):
 
     @property
     def people_needed(self) -> pd.Series[float]:
-        """How many masked people would be as telling as these were if they had answered openly."""
-        return self.n / self.precision_kept
+        """How many masked people would be as telling as these were if they had answered openly.
+
+        Not a number with a population correction, which more people would change too.
+        """
+        corrected = self.sample is not None and self.sample.has_population_correction and not self.correction_withheld
+        return (math.nan if corrected else self.n) / self.precision_kept
 
     # Tests of terms.
 

@@ -41,7 +41,7 @@ def summary_lines(fit: Regression, level: float) -> list[str]:
 
 def _sample(fit: Regression) -> str:
     df = fit.degrees_of_freedom
-    withheld = "; its population correction is left out, as the reports do not tell masks from sampling"
+    withheld = "; its population correction is left out, as these reports do not tell masks from sampling"
     return f" over the sample, {df:g} degrees of freedom{withheld * fit.correction_withheld}" if np.isfinite(df) else ""
 
 
@@ -111,9 +111,9 @@ def _cost(fit: Regression) -> list[str]:
     kept = kept[np.isfinite(kept)]
     if not len(kept):
         return []
-    worst = str(kept.idxmin())
+    worst, people = str(kept.idxmin()), fit.people_needed
     cause, of = ("masking", "") if fit.sample is None else ("masking and the sample", " of a simple random sample")
-    return [
-        f"{cause} left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers{of}; for "
-        f"{worst} {fit.people_needed[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers{of}"
-    ]
+    line = f"{cause} left {100 * kept.min():.0f} to {100 * kept.max():.0f} % of the precision of open answers{of}"
+    if np.isfinite(people[worst]):
+        line += f"; for {worst} {people[worst]:,.0f} masked people would be as telling as {fit.n:,} open answers{of}"
+    return [line]

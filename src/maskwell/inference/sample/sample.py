@@ -34,7 +34,7 @@ class Sample(Result):
 
     A stratum with a single cluster shows no variation. ``lonely`` says what to do: ``"refuse"``, ``"adjust"`` (compare
     it with all clusters), ``"average"`` (give it the average variance of the others), or ``"certainty"`` (it was bound
-    to be drawn and adds none).
+    to be drawn: only later stages and masks vary).
 
     ``replicate_weights`` (columns of whole weights) with ``replicate_method`` ("jk1", "jkn", "brr", "fay" with its
     ``fay``, "bootstrap") take the place of strata and clusters; ``with_replicates`` makes them from these.
@@ -107,7 +107,8 @@ class Sample(Result):
 
         ``jk1`` and ``jkn`` leave out each cluster in turn, ``brr`` and ``fay`` need two clusters in every stratum,
         ``bootstrap`` draws ``replicates`` times. All take the clusters as drawn with replacement. Strata with a single
-        cluster follow the sample's rule ``lonely``; "adjust" needs ``jkn``.
+        cluster follow the sample's rule ``lonely``; "adjust" needs ``jkn``. With "certainty" replicates lack what masks
+        add in such strata, which linearisation has: do without them where those strata are large.
         """
         if self.replicates is not None:
             raise DataError("this sample has replicate weights already.")
@@ -138,6 +139,11 @@ class Sample(Result):
     def is_census(self) -> bool:
         """Whether everybody of the population is in the sample, by its finite population correction."""
         return self.replicates is None and all((stage.fractions == 1).all() for stage in self._stages)
+
+    @property
+    def has_population_correction(self) -> bool:
+        """Whether variances shrink because a share of the population was drawn."""
+        return self.replicates is None and bool(self._stages[0].fractions.any())
 
     @property
     def calibrated(self) -> bool:
@@ -206,13 +212,12 @@ class Sample(Result):
 
     def summary(self) -> str:
         """The sample in plain text."""
-        first = self._stages[0]
         lines = [f"sample of {self.described}"]
         lines.append(f"weights   {self.weights.sum():,.0f} in all, as precise as {self.effective_n():,.0f} equal ones")
         if self.replicates is not None:
             lines.append(f"variance  from {self.replicates.weights.shape[1]} replicates ({self.replicates.method})")
         else:
-            corrected = ", with a finite population correction" if first.fractions.any() else ""
+            corrected = ", with a finite population correction" if self.has_population_correction else ""
             lines.append(f"variance  by linearisation over {len(self._stages)} stage(s){corrected}")
         if self._margins:
             lines.append(f"calibrated to {', '.join(margin.name for margin in self._margins)}")

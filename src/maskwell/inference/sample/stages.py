@@ -69,8 +69,15 @@ def spread(stages: Sequence[Stage], totals: Matrix, lonely: Lonely) -> Spread:
         if number and not share.any():
             break
         pieces.append(_between(stage, totals, share, lonely))
-        share = share * stage.fractions[stage.strata]
+        share = share * _sampled_shares(stage, lonely)[stage.strata]
     return Spread(np.concatenate(pieces), share)
+
+
+def _sampled_shares(stage: Stage, lonely: Lonely) -> Vector:
+    """The sampled share of each stratum; of a single cluster that was bound to be drawn it is all of the stratum."""
+    if lonely != "certainty":
+        return stage.fractions
+    return np.where(np.bincount(stage.stratum_of_cluster) == 1, 1.0, stage.fractions)
 
 
 def _between(stage: Stage, totals: Matrix, share: Vector, lonely: Lonely) -> Matrix:
