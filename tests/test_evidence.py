@@ -14,12 +14,12 @@ from tests.evidence.cases import CASES, Case
 from tests.evidence.limits import CHECKS, KINDS
 from tests.evidence.record import Result, Size, write
 from tests.evidence.surveys import tallies
-from tests.evidence.topics import SPEED, TOPICS, UNRECORDED
+from tests.evidence.topics import SPEED, TOPICS
 
 ROOT = Path(__file__).resolve().parents[1]
 # Coverage is run design by design, so that the tests share the machine's cores. A cluster of Spark that loses processes
 # takes minutes at any size; tests/engines/test_spark.py has retries and speculation in one process.
-EVERY = {**TOPICS, **SPEED, **UNRECORDED}
+EVERY = {**TOPICS, **SPEED}
 WHOLE = [name for name in EVERY if name not in ("coverage", "spark_failures")]
 
 
