@@ -116,6 +116,16 @@ def test_a_covariance_in_a_sample_is_the_formula(method: Any) -> None:
     assert "would be as telling as 700 open answers of a simple".replace("700", str(there.sum())) in free.summary()
 
 
+def test_unequal_weights_cost_precision_by_either_method() -> None:
+    rng, n = np.random.default_rng(5), 4000
+    age, weights = rng.normal(size=n), rng.choice([1.0, 9.0], n)
+    truth = np.where(rng.random(n) < 1 / (1 + np.exp(-age)), "yes", "no")
+    sample, masked = mw.Sample(weights=weights), {"used": mw.designs.direct(["yes", "no"]).mask(truth)}
+    for method in ("likelihood", "corrected"):
+        fit = mw.regress("used ~ age", {"age": age}, masked=masked, method=method, sample=sample)
+        np.testing.assert_allclose(fit.precision_kept, sample.effective_n() / n, rtol=0.1)
+
+
 def test_arms_that_were_drawn_keep_their_variance() -> None:
     """Everybody is asked, and a coin says by which design; a likelihood's coefficients vary with coins and masks."""
     n, rng = 800, np.random.default_rng(3)
