@@ -16,8 +16,8 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import maskwell as mw
 from maskwell.inference.regression.families import FAMILIES
+from maskwell.inference.regression.frame.model_frame import model_frame
 from maskwell.inference.regression.likelihood import Likelihood
-from maskwell.inference.regression.model_frame import model_frame
 
 N = 1500
 LEVELS = ["never", "once", "often"]

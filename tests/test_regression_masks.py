@@ -11,9 +11,9 @@ import pytest
 import maskwell as mw
 from maskwell.inference.regression.corrected import Corrected
 from maskwell.inference.regression.families import FAMILIES
+from maskwell.inference.regression.frame.model_frame import model_frame
 from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.masks import masking_variance
-from maskwell.inference.regression.model_frame import model_frame
 
 LEVELS = ["never", "once", "often"]
 HABIT = mw.designs.minimax(LEVELS, epsilon=1)

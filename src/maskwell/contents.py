@@ -39,8 +39,8 @@ from maskwell.inference.compliance.fit import compliance
 from maskwell.inference.compliance.result import Compliance
 from maskwell.inference.items.correlations import correlations
 from maskwell.inference.items.sums import sum_score
-from maskwell.inference.regression.arms import arms
 from maskwell.inference.regression.fit import regress
+from maskwell.inference.regression.frame.arms import arms
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.quotients import compare_groups, ratio
 from maskwell.inference.sample.sample import Sample

@@ -17,7 +17,7 @@ import maskwell as mw
 from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.fit import Method, fitted
-from maskwell.inference.regression.model_frame import ModelFrame, model_frame
+from maskwell.inference.regression.frame.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.regression import Regression
 from tests.evidence.cases import Floats
 from tests.evidence.record import Cell, Result, Size, Table

@@ -10,7 +10,7 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.inference.contrasts import Contrast, ContrastScores, contrast_vector, report_weights
 from maskwell.inference.estimates import Estimate
 from maskwell.inference.joint import linear_estimate
-from maskwell.inference.regression.arms import Arms
+from maskwell.inference.regression.frame.arms import Arms
 from maskwell.inference.sample.methods import LIKELIHOODS, sampled_estimate
 from maskwell.inference.sample.quotients import contrast_in_sample
 from maskwell.inference.sample.sample import Sample

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from maskwell.demands import LDP
-from maskwell.published.ayed_2020_errata import ERRATA, KEY, largest_complete_alpha
+from maskwell.published.errata.ayed_2020 import ERRATA, KEY, largest_complete_alpha
 from maskwell.published.model import EXACT, Row
 from maskwell.release.optimum.information import Optimum, most_informative
 from maskwell.release.optimum.relaxation import information

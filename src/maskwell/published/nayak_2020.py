@@ -15,8 +15,8 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.designs.base import Vector
 from maskwell.inference import estimate
+from maskwell.published.errata.nayak_2020 import ERRATA, KEY
 from maskwell.published.model import EXACT, Row, Simulated, Value
-from maskwell.published.nayak_2020_errata import ERRATA, KEY
 from maskwell.release.identification.audit import audit_block
 from maskwell.release.identification.limit import limit_identification
 from maskwell.release.identification.theta import least_cells, theta_for, worst_risk

@@ -14,8 +14,8 @@ from maskwell import designs
 from maskwell.auditing import audit
 from maskwell.errors import DesignError
 from maskwell.planning.matching import match_local_diversity
+from maskwell.published.errata.nayak_zhai_2019 import ERRATA, KEY
 from maskwell.published.model import EXACT, Explanation, Row, Value
-from maskwell.published.nayak_zhai_2019_errata import ERRATA, KEY
 from maskwell.published.quantities import best_guess, total_variance
 
 # Added variance of the minimax design: a row per γ, a column per k.

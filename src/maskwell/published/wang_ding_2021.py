@@ -16,8 +16,8 @@ from maskwell.auditing.audit import Audit
 from maskwell.designs.base import Matrix
 from maskwell.inference import independence_test, individual_leakage
 from maskwell.inference.hypotheses.hypothesis_test import chi_square_tail
+from maskwell.published.errata.wang_ding_2021 import ERRATA
 from maskwell.published.model import EXACT, Explanation, Row, Simulated, Value
-from maskwell.published.wang_ding_2021_errata import ERRATA
 from maskwell.published.wang_ding_2021_table_4 import KEY, TABLE_4_ROWS, limits
 from maskwell.reports.tally import Tally
 

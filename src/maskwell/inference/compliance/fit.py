@@ -13,7 +13,7 @@ from maskwell.inference.compliance.groups import Classes, Groups, read_groups
 from maskwell.inference.compliance.result import Compliance
 from maskwell.inference.compliance.sampled import SampledCompliance, read_sampled
 from maskwell.inference.likelihood.maximum import Maximum, maximise, tolerance
-from maskwell.inference.regression.arms import Arms
+from maskwell.inference.regression.frame.arms import Arms
 from maskwell.inference.sample.sample import Sample
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally

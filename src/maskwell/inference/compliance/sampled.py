@@ -27,7 +27,7 @@ from maskwell.inference.contrasts import Contrast
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import dense_rows
-from maskwell.inference.regression.arms import Arms
+from maskwell.inference.regression.frame.arms import Arms
 from maskwell.inference.sample.sample import Sample
 from maskwell.inference.sample.scores import present, require_finite
 from maskwell.reports import Reports

@@ -12,10 +12,10 @@ from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest, chi_square_tail
 from maskwell.inference.regression.covariance import INFORMATION, covariance_of
+from maskwell.inference.regression.frame.masked import MaskedVariable
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.inference.regression.identified import refuse_collinear
 from maskwell.inference.regression.likelihood import Likelihood
-from maskwell.inference.regression.masked import MaskedVariable
-from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.numerics.beta import f_tail
 from maskwell.plain_text import among

@@ -14,8 +14,8 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.regression.families.family import Family, Moments
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.inference.regression.likelihood import Evaluation, gathered, linear_predictors, pulled
-from maskwell.inference.regression.model_frame import ModelFrame
 
 _RECORDS_AT_ONCE = 1 << 14
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.inference.regression.frame.model_frame import Outcome
 from maskwell.inference.regression.likelihood import Evaluation, Likelihood, gathered, linear_predictors
 from maskwell.inference.regression.masks import MOST_KINDS, masking_variance
-from maskwell.inference.regression.model_frame import Outcome
 from maskwell.inference.sample.sample import Sample
 
 CovarianceType = Literal["observed", "expected", "opg", "robust"]

@@ -14,9 +14,9 @@ import numpy as np
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.alternatives import p_value, quantile
-from maskwell.inference.regression.formulas import labels_in, within_functions
+from maskwell.inference.regression.frame.formulas import labels_in, within_functions
+from maskwell.inference.regression.frame.model_frame import filled
 from maskwell.inference.regression.likelihood import linear_predictors, pulled
-from maskwell.inference.regression.model_frame import filled
 from maskwell.results.result import Result
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from maskwell.errors import DataError, EstimationError
 from maskwell.inference.regression.covariance import CovarianceType, covariance_of, evaluated, inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.families.family import Family
+from maskwell.inference.regression.frame.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.identified import (
     refuse_collinear,
     refuse_few,
@@ -20,7 +21,6 @@ from maskwell.inference.regression.identified import (
     without_finite_estimate,
 )
 from maskwell.inference.regression.likelihood import Likelihood
-from maskwell.inference.regression.model_frame import ModelFrame, model_frame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.sample import Sample

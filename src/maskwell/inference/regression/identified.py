@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from maskwell.advice import Advice, Setting
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import EstimationError
+from maskwell.inference.regression.frame.masked import MaskedVariable
 from maskwell.inference.regression.likelihood import Likelihood, gathered
-from maskwell.inference.regression.masked import MaskedVariable
 
 LEAST_EIGENVALUE = 1e-9  # of an information that is scaled to ones on its diagonal
 # Of complete information to what an even chance would give, in any direction: where a fit with a finite solution has as

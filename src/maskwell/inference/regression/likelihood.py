@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.regression.families.family import Family, Outlook
 from maskwell.inference.regression.families.multinomial import Multinomial
-from maskwell.inference.regression.model_frame import ModelFrame
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.sampling.threads import worker_count
 
 _CELLS_AT_ONCE = 1 << 18

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.inference.regression.corrected import Corrected
+from maskwell.inference.regression.frame.masked import joined
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.inference.regression.likelihood import Likelihood
-from maskwell.inference.regression.masked import joined
-from maskwell.inference.regression.model_frame import ModelFrame
 
 MOST_KINDS = 1000
 """Of reports that are all gone through."""

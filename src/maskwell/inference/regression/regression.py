@@ -16,9 +16,9 @@ from maskwell.inference.alternatives import p_value, quantile
 from maskwell.inference.hypotheses.hypothesis_test import HypothesisTest
 from maskwell.inference.regression.covariance import CovarianceType
 from maskwell.inference.regression.families.family import Family
-from maskwell.inference.regression.formulas import labels_in
+from maskwell.inference.regression.frame.formulas import labels_in
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.inference.regression.likelihood import linear_predictors
-from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import Solution
 from maskwell.inference.regression.summary import summary_lines
 from maskwell.inference.sample.sample import Sample

@@ -23,8 +23,8 @@ from maskwell.inference.regression.covariance import inverse, sandwich
 from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.families.family import Family
 from maskwell.inference.regression.fit import Method, fitted
+from maskwell.inference.regression.frame.model_frame import ModelFrame
 from maskwell.inference.regression.likelihood import Likelihood
-from maskwell.inference.regression.model_frame import ModelFrame
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.numerics.chi_square import chi_square_quantile, noncentral_chi_square_cdf
 from maskwell.plain_text import among

@@ -17,8 +17,8 @@ from maskwell.exact import fraction
 from maskwell.inference.draws import derived_seed, draw_uniforms
 from maskwell.inference.regression.families import FAMILIES
 from maskwell.inference.regression.families.family import Family
+from maskwell.inference.regression.frame.model_frame import ModelFrame, filled, model_frame
 from maskwell.inference.regression.likelihood import linear_predictors
-from maskwell.inference.regression.model_frame import ModelFrame, filled, model_frame
 from maskwell.numerics.normal import normal_quantile
 from maskwell.reports import Reports
 from maskwell.tables.frames import column_names, native_columns

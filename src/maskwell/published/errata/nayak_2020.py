@@ -1,7 +1,7 @@
 """Two statements of Nayak (2020) that hold only after a correction, each with a computation that shows it."""
 
+from maskwell.published.errata.nayak_zhai_2019 import swapped_product
 from maskwell.published.model import Explanation, Row
-from maskwell.published.nayak_zhai_2019_errata import swapped_product
 from maskwell.release.identification.limit import limit_identification
 
 KEY = "nayak-2020"

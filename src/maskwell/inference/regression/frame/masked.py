@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from maskwell.designs.base import Design, require_design
 from maskwell.designs.channels.numbers import Matrix
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.regression.arms import Arms
+from maskwell.inference.regression.frame.arms import Arms
 from maskwell.reports import Reports
 
 _MOST_COMBINATIONS = 200

@@ -12,9 +12,15 @@ from numpy.typing import NDArray
 
 from maskwell.designs.channels.numbers import Matrix, Vector
 from maskwell.errors import DataError, EstimationError
-from maskwell.inference.regression.formulas import parsed, refuse_state_of
-from maskwell.inference.regression.formulas import variables as names_in
-from maskwell.inference.regression.masked import Combinations, MaskedVariable, Records, combinations, masked_variables
+from maskwell.inference.regression.frame.formulas import parsed, refuse_state_of
+from maskwell.inference.regression.frame.formulas import variables as names_in
+from maskwell.inference.regression.frame.masked import (
+    Combinations,
+    MaskedVariable,
+    Records,
+    combinations,
+    masked_variables,
+)
 from maskwell.tables.frames import column_names, native_columns
 from maskwell.tables.labels import text_of
 

@@ -1,0 +1,1 @@
+"""What papers state and does not hold, each with the reason that gives back what is printed."""
