@@ -240,9 +240,10 @@ def test_a_table_that_is_none_is_called_data() -> None:
 
 
 def test_a_sample_of_one_cluster_tells_no_errors(evaluations: Counter[str]) -> None:
-    alone = mw.Sample(weights=np.ones(N), clusters=np.zeros(N, int), lonely="average")
+    alone = mw.Sample(weights=np.ones(N), clusters=np.zeros(N, int), lonely="certainty")
+    openly = used(design=mw.designs.direct(YES_NO))
     for method in METHODS:
-        said = refused(evaluations, "used ~ age", {"age": AGE}, masked={"used": used()}, sample=alone, method=method)
+        said = refused(evaluations, "used ~ age", {"age": AGE}, masked={"used": openly}, sample=alone, method=method)
         assert "the sample (0 degrees of freedom) shows no variance" in said
     # All of a population that is one cluster: the masks vary, and p-values agree with limits.
     everybody = mw.Sample(weights=np.ones(N), clusters=np.zeros(N, int), fpc=np.ones(N))

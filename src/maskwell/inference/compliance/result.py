@@ -198,13 +198,22 @@ class Compliance(Result):
 
     @property
     def proportions(self) -> Vector:
-        """The share of each category among the people that ``among`` names."""
+        """The share of each category among the people that ``among`` names; not a number if there are none."""
         pairs, w = [self._ratio(at) for at in range(self._k)], self.class_shares
+        if self._nobody:
+            return np.full(self._k, np.nan)
         return np.array([float(above @ w) / (1.0 if below is None else float(below @ w)) for above, below in pairs])
+
+    @property
+    def _nobody(self) -> bool:
+        """Whether by these reports there are no people among whom there could be proportions."""
+        return self.among == FOLLOWERS and self.followed <= _NEAR_ZERO
 
     @cached_property
     def proportion_covariance(self) -> Matrix:
         """The covariance of ``proportions``; of ratios by the delta method."""
+        if self._nobody:
+            return np.full((self._k, self._k), np.inf)
         slopes = []
         for at, value in enumerate(self.proportions):
             above, below = self._ratio(at)
@@ -247,6 +256,8 @@ class Compliance(Result):
         method = kind or self.default_interval
         if method not in ("profile", "wald"):
             raise EstimationError(f"interval method must be profile or wald; got {method!r}.", parameter="method")
+        if below is not None and self._nobody:
+            return 0.0, 1.0
         quantile = alternatives.quantile(level, self.degrees_of_freedom)
         whole = 1.0 if below is None else float(below @ self.class_shares)
         value = float(above @ self.class_shares) / whole

@@ -29,7 +29,7 @@ from maskwell.inference.likelihood.maximum import maximise
 from maskwell.inference.likelihood.report_rows import dense_rows
 from maskwell.inference.regression.frame.arms import Arms
 from maskwell.inference.sample.sample import Sample
-from maskwell.inference.sample.scores import present, require_finite
+from maskwell.inference.sample.scores import present, require_finite, require_masks_in
 from maskwell.reports import Reports
 
 Codes = NDArray[np.int64]
@@ -53,6 +53,7 @@ def read_sampled(groups: Any, behaviours: Mapping[str, Any], sample: Sample) -> 
     if not isinstance(sample, Sample):
         raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
     sample.require_length(len(group), "report, one group after the other,")
+    require_masks_in(sample, [each.design for each in reports])
     classes = classes_of([each.design for each in reports], behaviours)
     if len(group) * len(classes.names) > _MOST_CELLS:
         raise EstimationError(

@@ -22,6 +22,9 @@ from maskwell.inference.items.items import Items, Powers, single
 from maskwell.inference.sample.sample import Sample
 from maskwell.results.result import Result
 
+# Below this part of the squared range of its numbers the variance of an item is rounding.
+_CONSTANT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Correlations(Result):
@@ -122,8 +125,8 @@ def correlations(reports: Any, scores: Any = None, *, sample: Sample | None = No
     centre = unbiased_shift(averages.covariance, d)
     s = covariances(averages.means, d) + centre
     errors = averages.errors_of(lambda m: np.diagonal(covariances(m, d)))
-    for name, variance, error in zip(names, np.diagonal(s), errors, strict=True):
-        if variance <= 2 * error:
+    for name, variance, error, item in zip(names, np.diagonal(s), errors, items.items, strict=True):
+        if variance <= max(2 * error, _CONSTANT * float(np.ptp(item.numbers)) ** 2):
             raise EstimationError(
                 f"the variance of {name!r} is estimated as {variance:.3g} with standard error {error:.2g}: too near 0 "
                 "to divide by; more people, or less masking, would tell it."

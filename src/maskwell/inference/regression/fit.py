@@ -24,6 +24,7 @@ from maskwell.inference.regression.likelihood import Likelihood
 from maskwell.inference.regression.newton import maximise, solve
 from maskwell.inference.regression.regression import Regression
 from maskwell.inference.sample.sample import Sample
+from maskwell.inference.sample.scores import require_masks_in
 
 Method = Literal["likelihood", "corrected"]
 
@@ -77,6 +78,7 @@ def regress(
     if not isinstance(sample, Sample):
         raise DataError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
     sample.require_length(len(frame.kept), "record")
+    require_masks_in(sample, (design for variable in frame.masked.values() for design in variable.designs))
     weights = sample.weights[frame.kept]
     if not weights.any():
         raise DataError("the records that have all values have no weight; there is nothing to fit.", "sample")

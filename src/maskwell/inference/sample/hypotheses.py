@@ -24,6 +24,7 @@ from maskwell.reports import Reports
 
 Kind = Literal["rao-scott", "wald"]
 _ROUND_OFF = 1e-12
+_FLAT = 1e-10
 
 
 def sampled_independence(reports: Any, sample: Sample, method: str = "rao-scott") -> HypothesisTest:
@@ -122,11 +123,13 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
 
     if method not in ("rao-scott", "wald"):
         raise EstimationError(f"method must be rao-scott or wald in a sample; got {method!r}.", parameter="method")
+    off, plain, spread = _possible(off, plain, spread)
     d = len(off)
-    if method == "wald":
+    if method == "wald" and d:
         if df < d + 1 or np.linalg.matrix_rank(spread) < d:
             raise EstimationError(
-                f"a Wald test of {d} differences needs more than {d + 1} degrees of freedom; the sample has {df}. Use "
+                f"a Wald test of {d} differences needs more than {d + 1} degrees of freedom and variance in all of "
+                f"them; the sample has {df}, and shows variance in {np.linalg.matrix_rank(spread)}. Use "
                 "method='rao-scott'."
             )
         statistic = float(off @ np.linalg.solve(spread, off))
@@ -135,9 +138,14 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
         return HypothesisTest(
             f"{what} (Wald)", statistic, d, f_tail(d, below, max(f, 0.0)), law=f"F with {d} and {below} df"
         )
-    statistic = float(off @ np.linalg.solve(plain, off))
-    effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0)
+    statistic = float(off @ np.linalg.solve(plain, off)) if d else 0.0
+    effects = np.linalg.eigvals(np.linalg.solve(plain, spread)).real.clip(0) if d else np.zeros(1)
     if effects.max() < _ROUND_OFF:
+        if statistic > _ROUND_OFF:
+            raise EstimationError(
+                f"the sample shows no variance of what is tested ({what}): everybody was asked, or each group is one "
+                "cluster or all alike. What differs, differs; there is no chance to hold it against."
+            )
         return HypothesisTest(f"{what} (Rao-Scott)", 0.0, 0, 1.0, advice="the reports do not vary: nothing to test")
     nu = float(effects.sum() ** 2 / (effects**2).sum())
     df = max(df, 1)  # as limits have it: a population that is one cluster has none, and masks vary all the same
@@ -150,3 +158,12 @@ def compared(what: str, off: Vector, plain: Matrix, spread: Matrix, df: int, met
         mean=float(effects.mean()),
         law=f"F with {nu:.3g} and {nu * df:.4g} df, design effects of {effects.min():.2g} to {effects.max():.2g}",
     )
+
+
+def _possible(off: Vector, plain: Matrix, spread: Matrix) -> tuple[Vector, Matrix, Matrix]:
+    """The same along the directions in which reports can vary at all; a category that nobody has gives none."""
+    values, vectors = np.linalg.eigh(plain)
+    basis = vectors[:, values > _FLAT * max(float(values[-1]), 0.0)]
+    if basis.shape[1] == len(off):
+        return off, plain, spread
+    return off @ basis, basis.T @ plain @ basis, basis.T @ spread @ basis

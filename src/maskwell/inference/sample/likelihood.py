@@ -38,8 +38,10 @@ def likelihood_in_sample(
 ) -> SampledLikelihoodEstimate:
     """The estimate of all records of a sample, or of a domain of them."""
     require_sample(reports, sample)
-    used = present(reports) if domain is None else present(reports) & domain
-    if not (sample.weights * used).any():
+    used = present(reports) & (sample.weights != 0)  # who counts for nobody says nothing, and may be impossible
+    if domain is not None:
+        used &= domain
+    if not used.any():
         raise EstimationError("a group of the sample has no reports, or no weight; leave it out.")
     inside = reports if domain is None else reports.part(domain)
     weights = np.where(used, sample.weights, 0.0)

@@ -24,13 +24,17 @@ class Replicates:
     weights: Matrix
     factors: Vector
     method: Method
+    degrees_of_freedom: int
+    """The rank of the weights less one, before any calibration, which adds none."""
+    lack_masks: bool = False
+    """Whether some strata are a single cluster that was bound to be drawn: no replicate shows what masks add there."""
 
-    @property
-    def degrees_of_freedom(self) -> int:
-        """The rank of the weights less one."""
-        scaled = self.weights / np.maximum(np.abs(self.weights).max(axis=0), 1e-300)
+    @staticmethod
+    def of(weights: Matrix, factors: Vector, method: Method, *, lack_masks: bool = False) -> Replicates:
+        """Replicates with the degrees of freedom that their weights have."""
+        scaled = weights / np.maximum(np.abs(weights).max(axis=0), 1e-300)
         values = np.linalg.eigvalsh(scaled.T @ scaled)
-        return int((values > 1e-9 * values[-1]).sum()) - 1
+        return Replicates(weights, factors, method, int((values > 1e-9 * values[-1]).sum()) - 1, lack_masks)
 
 
 def given(weights: Matrix, method: str | None, fay: float | None, scales: Any) -> Replicates:
@@ -43,7 +47,7 @@ def given(weights: Matrix, method: str | None, fay: float | None, scales: Any) -
     if count < 2:
         raise DataError(f"a variance needs 2 columns of replicate_weights or more; got {count}.", "replicate_weights")
     if scales is not None:
-        return Replicates(weights, _factors(scales, count), method)  # type: ignore[arg-type]
+        return Replicates.of(weights, _factors(scales, count), method)  # type: ignore[arg-type]
     if method == "jkn":
         raise DataError(
             "jkn needs replicate_scales: (n-1)/n of the stratum of the cluster that each replicate leaves out.",
@@ -55,7 +59,7 @@ def given(weights: Matrix, method: str | None, fay: float | None, scales: Any) -
         "fay": 1 / (count * (1 - _fay(fay, method)) ** 2),
         "bootstrap": 1 / (count - 1),
     }[str(method)]
-    return Replicates(weights, np.full(count, one), method)  # type: ignore[arg-type]
+    return Replicates.of(weights, np.full(count, one), method)  # type: ignore[arg-type]
 
 
 def _factors(scales: Any, count: int) -> Vector:
@@ -106,7 +110,9 @@ def made(
         multipliers, factors = _bootstrap(stratum, size, replicates, seed)
     if lonely == "average":
         factors = factors * len(size) / (len(size) - alone.sum())
-    return Replicates(weights[:, None] * multipliers[stage.clusters], factors, method)
+    certain = (size == 1) & ((stage.fractions == 1) | (lonely == "certainty"))
+    made = weights[:, None] * multipliers[stage.clusters]
+    return Replicates.of(made, factors, method, lack_masks=bool(certain.any()))
 
 
 def _check_lonely(alone: NDArray[np.bool_], lonely: Lonely, method: Method) -> None:

@@ -81,6 +81,8 @@ class Sample(Result):
         if matrix is not None:
             if layers or within or sizes:
                 raise DataError("replicate_weights take the place of strata, clusters and fpc; give one or the other.")
+            if given is None:
+                raise DataError("replicate_weights need weights=, those of the whole sample.", parameter="weights")
             self.replicates = replication.given(matrix, replicate_method, fay, replicate_scales)
         elif replicate_method is not None:
             raise DataError(
@@ -107,8 +109,9 @@ class Sample(Result):
 
         ``jk1`` and ``jkn`` leave out each cluster in turn, ``brr`` and ``fay`` need two clusters in every stratum,
         ``bootstrap`` draws ``replicates`` times. All take the clusters as drawn with replacement. Strata with a single
-        cluster follow the sample's rule ``lonely``; "adjust" needs ``jkn``. With "certainty" replicates lack what masks
-        add in such strata, which linearisation has: do without them where those strata are large.
+        cluster follow the sample's rule ``lonely``; "adjust" needs ``jkn``. No replicate shows what masks add to a
+        single cluster that was bound to be drawn ("certainty", or an ``fpc`` of 1): masked answers then need
+        linearisation.
         """
         if self.replicates is not None:
             raise DataError("this sample has replicate weights already.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,11 +33,23 @@ def require_sample(reports: Reports, sample: Sample) -> None:
     if not isinstance(sample, Sample):
         raise EstimationError(f"sample must be a mw.Sample; got {type(sample).__name__}.", parameter="sample")
     sample.require_length(len(reports), "report")
+    require_masks_in(sample, [reports.design])
     k = reports.design.k
     if len(reports) * k > _MOST_CELLS:
         raise EstimationError(
             f"{len(reports):,} reports on {k:,} categories need {8 * len(reports) * k >> 30} GiB of scores; estimate "
             "with weights alone (reports.tally(weights)), or for groups of categories."
+        )
+
+
+def require_masks_in(sample: Sample, designs: Iterable[Design]) -> None:
+    """An error if the sample has replicates that do not show what these designs add."""
+    parts = [part for design in designs for part in (design.variables.values() or [design])]
+    if sample.replicates is not None and sample.replicates.lack_masks and any(p.name != "direct" for p in parts):
+        raise EstimationError(
+            "a stratum of the sample is a single cluster that was bound to be drawn, and no replicate shows what masks "
+            "add there; leave with_replicates out, so that variances are linearised.",
+            parameter="sample",
         )
 
 

@@ -22,6 +22,7 @@ from maskwell.results.numbers import counted
 from maskwell.tables.labels import text_of
 
 _FEW = 3
+_ROUND_OFF = 16 * float(np.finfo(float).eps)
 Codes = NDArray[np.int64]
 Lonely = Literal["refuse", "certainty", "adjust", "average"]
 LONELY = ("refuse", "certainty", "adjust", "average")
@@ -70,7 +71,10 @@ def spread(stages: Sequence[Stage], totals: Matrix, lonely: Lonely) -> Spread:
             break
         pieces.append(_between(stage, totals, share, lonely))
         share = share * _sampled_shares(stage, lonely)[stage.strata]
-    return Spread(np.concatenate(pieces), share)
+    rows = np.concatenate(pieces)
+    # What is left of a sum that is 0, as that of the deviations within one cluster, is no variance.
+    noise = _ROUND_OFF * np.sqrt(len(totals)) * np.sqrt((totals**2).sum(axis=0))
+    return Spread(np.where(np.abs(rows) <= noise, 0.0, rows), share)
 
 
 def _sampled_shares(stage: Stage, lonely: Lonely) -> Vector:
@@ -95,7 +99,16 @@ def _between(stage: Stage, totals: Matrix, share: Vector, lonely: Lonely) -> Mat
     if lonely == "adjust":
         centre[alone] = z.mean(axis=0)
         factor[alone] = 1 - stage.fractions[alone]
-    if lonely == "average" and not alone.all():
+    if lonely == "average" and alone.any():
+        if not factor.any():
+            raise EstimationError(
+                Advice(
+                    f"all of {counted(len(alone), 'stratum', 'strata')} that could vary have a single cluster, so that "
+                    "there is no variance to take the average of; join strata, or use ",
+                    Setting("lonely", "adjust"),
+                    ".",
+                )
+            )
         factor *= len(size) / (len(size) - alone.sum())
     rows: Matrix = np.sqrt(before * factor[stratum])[:, None] * (z - centre[stratum])
     return rows

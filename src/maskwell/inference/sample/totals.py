@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from maskwell.designs.base import Design
 from maskwell.designs.channels.numbers import Matrix, Vector
+from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.inference import alternatives
 from maskwell.inference.sample.methods import LIKELIHOODS
@@ -108,7 +109,10 @@ def sampled_totals(
     if method in LIKELIHOODS:
         return _of_likelihood(reports, sample, method, domain)
     scores = SampledScores.of(reports, sample, method)
-    numbers = scores.values if domain is None else scores.values * domain[:, None]
+    inside = scores.present if domain is None else scores.present & domain
+    if not (sample.weights * inside).any():
+        raise EstimationError("a group of the sample has no reports, or no weight; leave it out.")
+    numbers = scores.values * inside[:, None]
     values = sample.weights @ numbers
     if sample.replicates is not None:
         again = sample.replicates.weights.T @ numbers
