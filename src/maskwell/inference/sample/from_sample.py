@@ -89,8 +89,8 @@ class FromSample(Estimate):
     def remarks(self) -> list[str]:
         if not self.variances.any():
             return [
-                "the sample shows no variance here: the reports are of one person, or all alike; standard errors of "
-                "0 are no precision",
+                "the sample shows no variance here: the reports are of one person or one cluster, or all alike; "
+                "standard errors of 0 are no precision",
                 *super().remarks(),
             ]
         return [
