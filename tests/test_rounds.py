@@ -547,6 +547,59 @@ def test_a_ledger_adds_exactly_and_refuses_to_overspend() -> None:
         ledger.spend("", one)
 
 
+def test_rounds_that_share_a_permanent_report_are_entered_together() -> None:
+    ledger, design = rounds.Ledger(limit=3), rounds.kary(3, longitudinal=1, per_round=Fraction(1, 2))
+    with pytest.raises(mw.DemandError, match=r"do not add up: enter all of them at once.*mw\.rounds\.privacy"):
+        ledger.spend("monday", design)
+    ledger.spend("a year", rounds.privacy(design, rounds=365, values=1))
+
+
+def test_a_bound_for_many_rounds_is_never_below_what_they_tell() -> None:
+    """A first report can say which others to look for: such rounds tell more than rounds that share nothing."""
+    permanent = mw.designs.from_matrix([["49/100", "2/100"], ["2/100", "96/100"], ["49/100", "2/100"]], ["no", "yes"])
+    again = [["1/100", "1/2", "989/1000"], ["99/100", "1/2", "11/1000"]]
+    design = rounds.layers(permanent, mw.designs.from_matrix(again, 3))
+    known = [design.parity_of_rounds(t) for t in (1, 2, 5, 20, 100, 400)]
+    assert all(parity.exact for parity in known)
+    assert known[1].value > Fraction(design.exact_parity()) ** 2
+    most = design.longitudinal_parity()
+    for t in (900, 2000, 4096, 5000, 10**9):
+        bound = design.parity_of_rounds(t)
+        assert not bound.exact
+        assert known[-1].value <= bound.value <= most
+    # The same bound where the exact parity is known.
+    for t, parity in zip((1, 2, 5, 20), known, strict=False):
+        assert isinstance(design, LayeredTables)
+        assert parity.value <= design._at_most(t) <= most
+
+
+def test_answers_that_change_and_come_back_at_the_same_rounds_are_compared() -> None:
+    """By all courses of three answers in three rounds and all their reports."""
+    design = rounds.kary(3, longitudinal=1, per_round=Fraction(1, 2))
+    first, second = (np.array([[Fraction(w, 2**64) for w in row] for row in t]) for t in (design.first, design.second))
+
+    def chance(course: tuple[int, ...], reports: tuple[int, ...]) -> Fraction:
+        found = Fraction(1)
+        for answer in set(course):
+            at = [r for r, given in zip(reports, course, strict=True) if given == answer]
+            found *= sum(first[y, answer] * math.prod(second[z, y] for z in at) for y in range(3))
+        return found
+
+    courses = list(itertools.product(range(3), repeat=3))
+    worst: dict[tuple[int, ...], float] = {}
+    for one, other in itertools.product(courses, repeat=2):
+        pattern = tuple(one.index(answer) for answer in one)
+        if pattern == tuple(other.index(answer) for answer in other):
+            ratio = max(chance(one, z) / chance(other, z) for z in courses)
+            worst[pattern] = max(worst.get(pattern, 0), ratio)
+    for pattern, ratio in worst.items():
+        assert ratio <= rounds.privacy(design, 3, len(set(pattern))).exact_parity()
+    # An answer that comes back has the report that it had, so that this course is told from one that goes on.
+    back, on = (0, 1, 0), (0, 1, 2)
+    assert max(chance(back, z) / chance(on, z) for z in courses) > 1
+    assert "came back can show" in rounds.privacy(design, 3, 3).summary()
+
+
 def test_a_ledger_is_read_back_as_it_was_or_not_at_all() -> None:
     ledger = rounds.Ledger(limit=3)
     ledger.spend("a", mw.designs.warner(truth_prob=0.75))

@@ -76,6 +76,12 @@ class Ledger:
         Enter it before the report is drawn. A question that is asked again, and masked afresh, is entered again.
         """
         _check_question(question)
+        if getattr(on, "has_permanent_layer", False):
+            raise DemandError(
+                "rounds that share a permanent report do not add up: enter all of them at once, as "
+                "mw.rounds.privacy(design, rounds, values) says.",
+                parameter="on",
+            )
         if not 0 <= on.epsilon < math.inf:
             raise DemandError("what has no finite parity cannot be entered: it would spend everything.")
         epsilon = Fraction(on.epsilon)

@@ -24,9 +24,10 @@ _LONG = 4096
 class RoundsPrivacy(Result):
     """Of ``rounds`` rounds in which a person gives up to ``values`` different answers.
 
-    Answers of one person that change at the same rounds are compared. *That* an answer changed is protected by the
-    instantaneous layer alone: a new permanent report shows the more, the more rounds there are before and after it. A
-    design without layers stands for a report that is kept for each answer and sent as it is.
+    Answers of one person that change, and come back, at the same rounds are compared. *That* an answer changed or came
+    back is protected by the instantaneous layer alone: whether a permanent report is a new one or an old one shows the
+    more, the more rounds there are of it. A design without layers stands for a report that is kept for each answer and
+    sent as it is.
     """
 
     design: Design
@@ -109,9 +110,10 @@ class RoundsPrivacy(Result):
                 f"all rounds         epsilon {self.epsilon:.6g}",
                 f"however many       epsilon {self.limit:.6g}",
                 f"without memory     epsilon {self.without_memory:.6g}",
-                "that an answer changed can show: only answers that change at the same rounds are compared"
+                "that an answer changed or came back can show: only answers that do so at the same rounds are compared"
                 if self.layered
-                else "a new report only for a new answer: that an answer changed shows where reports can be linked",
+                else "a new report only for a new answer: that an answer changed or came back shows where reports can "
+                "be linked",
             ]
         )
 

@@ -32,7 +32,7 @@ def _sentences(found: RoundsPrivacy) -> Iterator[Sentence]:
     yield belief(found.of_one_answer.value, "everything that is sent in all rounds, if your answer stays the same,")
     yield say("More rounds than that would not help: what they can show is the masked answer, and never yours.")
     yield from _of_several(found)
-    yield say("That your answer has changed may show over many rounds.")
+    yield say("That your answer has changed, or is an earlier one again, may show over many rounds.")
 
 
 def _kept(found: RoundsPrivacy) -> Iterator[Sentence]:
@@ -43,14 +43,18 @@ def _kept(found: RoundsPrivacy) -> Iterator[Sentence]:
     )
     yield belief(found.of_one_answer.value, "everything that is sent in all rounds, if your answer stays the same,")
     yield from _of_several(found)
-    yield say("That your answer has changed shows in what is sent, to whoever can tell that it comes from one device.")
+    yield say(
+        "That your answer has changed, or is an earlier one again, shows in what is sent, to whoever can tell that it "
+        "comes from one device."
+    )
 
 
 def _of_several(found: RoundsPrivacy) -> Iterator[Sentence]:
     if found.values > 1:
         yield say(
             "Each new answer is masked anew; with {values} different answers, everything that is sent can shift "
-            "anybody's odds about them by a factor of {parity} at most.",
+            "anybody's odds about which ones they are by a factor of {parity} at most, for given rounds in which they "
+            "change and come back.",
             values=plain(found.values, "values"),
             parity=decimal(found.exact_parity(), "parity of all rounds", "up", 3),
         )

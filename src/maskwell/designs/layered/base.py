@@ -16,7 +16,6 @@ import numpy as np
 
 from maskwell.designs.base import Design, Matrix
 from maskwell.errors import DesignError
-from maskwell.exact import power_above
 from maskwell.sampling.entropy import Stream
 from maskwell.sampling.samplers import Packed
 
@@ -74,10 +73,6 @@ class LayeredDesign(Design):
             return self._parity_of(rounds)
         limit, bound = self.longitudinal_parity(), self._parity_above(rounds)
         return RoundsParity(min(limit, bound) if isinstance(bound, Fraction) else limit, False)
-
-    def _unremembered(self, rounds: int) -> Fraction | float:
-        """At least the parity of as many rounds that share nothing."""
-        return power_above(Fraction(self.exact_parity()), rounds)
 
     def shared_moment(self, joint: Matrix) -> Matrix:
         """E[L1 L2'] of one person's scores in two rounds; ``joint[x, y]`` is the share with the answers x and then y.

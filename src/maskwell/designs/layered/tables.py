@@ -96,19 +96,29 @@ class LayeredTables(LayeredDesign):
         m = len(self.second)
         types = math.comb(rounds + m - 1, m - 1)
         if types * len(self.first) * (self.k + rounds) > MOST_STEPS:
-            # No more than the permanent report tells, and no more than rounds that share nothing would.
-            return RoundsParity(min(self.longitudinal_parity(), Fraction(self.channel.parity) ** rounds), False)
+            return RoundsParity(self._at_most(rounds), False)
         return RoundsParity(max(_parities(*self._tables, rounds)), True)
 
     def _parity_above(self, rounds: int) -> Fraction | float:
         pair = [_diagonal_and_rest(table) for table in (self.first, self.second)]
-        if pair[0] is None or pair[1] is None or pair[1][1] == 0:
-            return self._unremembered(rounds)
+        if pair[0] is None or pair[1] is None:
+            return self._at_most(rounds)
         (own, rest), (stays, moves) = pair[0], pair[1]
         ratio = power_above(Fraction(stays, moves), rounds)
         if not isinstance(ratio, Fraction):
             return self.longitudinal_parity()
         return (own * ratio + (self.k - 1) * rest) / (rest * ratio + own + (self.k - 2) * rest)
+
+    def _at_most(self, rounds: int) -> Fraction:
+        """A bound of the parity of rounds, from how much likelier they can be after one permanent report than another.
+
+        Rounds that share a permanent report can tell more than as many that share nothing: a first report says which
+        others to look for. With ``p <= γ q`` and ``q <= γ p`` over permanent reports and chances f between 1 and R,
+        ``sum p f / sum q f`` is largest where f has two values and a set of chance ``γ/(1+γ)`` has the larger.
+        """
+        most = self.longitudinal_parity()
+        ratio = power_above(max(Fraction(max(row), min(row)) for row in self.second), rounds)
+        return (most * ratio + 1) / (ratio + most) if isinstance(ratio, Fraction) else most
 
     def _kept_moments(self, shares: Vector) -> Matrix:
         first, second = ((table / TOTAL).astype(np.float64) for table in self._tables)
