@@ -273,17 +273,14 @@ def test_without_the_noise_of_the_release_v_is_that_of_the_expected_counts(
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_another_error_of_the_release_is_noticed(
-    comparisons: list[Comparison], monkeypatch: pytest.MonkeyPatch, factor: float
-) -> None:
-    """Mutants of the variance of sums over which the error of V after a release is computed."""
-    fresh = [replace(found, tables=dict(found.tables)) for found in comparisons]
-    for found in fresh:
-        table = found.tables["area", "region"]
-        wrong = replace(table, variance_of_sum=lambda w, right=table.variance_of_sum: factor**2 * right(w))
-        found.tables["area", "region"] = wrong  # type: ignore[index]
+def test_another_error_of_the_release_is_noticed(comparisons: list[Comparison], factor: float) -> None:
+    """Mutants of the variance of sums that gives the error of V after a release; that of the first one is looked at."""
+    fresh = replace(comparisons[0], tables=dict(comparisons[0].tables))
+    table = fresh.tables["area", "region"]
+    wrong = replace(table, variance_of_sum=lambda w, right=table.variance_of_sum: factor**2 * right(w))
+    fresh.tables["area", "region"] = wrong  # type: ignore[index]
     with pytest.raises(AssertionError):
-        test_v_after_a_release_varies_as_its_error_says(fresh, ("area", "region"))
+        test_v_after_a_release_varies_as_its_error_says([fresh, *comparisons[1:]], ("area", "region"))
 
 
 def _made(kind: str, persons: pd.DataFrame) -> Comparison:
