@@ -52,9 +52,8 @@ def _kept(found: RoundsPrivacy) -> Iterator[Sentence]:
 def _of_several(found: RoundsPrivacy) -> Iterator[Sentence]:
     if found.values > 1:
         yield say(
-            "Each new answer is masked anew; with {values} different answers, everything that is sent can shift "
-            "anybody's odds about which ones they are by a factor of {parity} at most, for given rounds in which they "
-            "change and come back.",
+            "Each new answer is masked anew; with {values} different answers, everything that is sent can shift the "
+            "odds about which ones they are by a factor of {parity} at most, for somebody who knows when they change.",
             values=plain(found.values, "values"),
             parity=decimal(found.exact_parity(), "parity of all rounds", "up", 3),
         )
