@@ -1,4 +1,8 @@
-"""The column of record ids of a file, a batch at a time. Errors name data rows."""
+"""The column of record ids of a file, a batch at a time. Errors name data rows.
+
+The same file must have the same ids in every engine and on every machine, or a part that is made again draws again.
+So types that engines read as another type, or write as another text, are no ids.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +10,7 @@ from typing import Any
 from maskwell.errors import DataError
 from maskwell.sampling.ids.blocks import read_ids
 from maskwell.sampling.ids.seen import SeenIds
-from maskwell.tables.matching import as_text, whole_spelling
+from maskwell.tables.matching import as_text, require_one_text, whole_spelling
 
 
 def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_row: int = 0) -> Any:
@@ -19,6 +23,9 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
             row = first_row + pc.index(flags, True).as_py() + 1
             raise DataError(f"the id in column {name!r}, data row {row:,}, {why}.")
 
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    require_one_text(column.type, f"the ids in column {name!r} are")
     if pa.types.is_integer(column.type):
         refuse(column.is_null(), "is empty")
         return column.to_numpy(zero_copy_only=False)
