@@ -25,7 +25,7 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    require_one_text(column.type, f"the ids in column {name!r} are")
+    require_id_type(column.type, name)
     if pa.types.is_integer(column.type):
         refuse(column.is_null(), "is empty")
         return column.to_numpy(zero_copy_only=False)
@@ -37,6 +37,19 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
     whole = pc.match_substring_regex(spelled, "^-?[0-9]{1,18}$")
     refuse(pc.invert(whole), "is not a whole number below 10^18")
     return spelled.cast(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def require_id_type(kind: Any, name: str) -> None:
+    """An error unless ids of this Arrow type are the same in every engine."""
+    require_one_text(kind, f"the ids in column {name!r} are")
+
+
+def refuse_missing_ids(missing: int, name: str) -> None:
+    """An error where an engine counted ids that are null or an empty text."""
+    if missing:
+        raise DataError(
+            f"the ids in column {name!r} are empty in {missing:,} rows; give these rows an id, or leave them out."
+        )
 
 
 @dataclass
