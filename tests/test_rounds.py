@@ -550,7 +550,11 @@ def test_a_ledger_adds_exactly_and_refuses_to_overspend() -> None:
         ledger.spend("", one)
 
 
-@pytest.mark.parametrize("epsilon", ["1", None, Decimal("NaN"), Decimal("Infinity"), -1.0, math.nan, 10**400, True])
+@pytest.mark.parametrize(
+    "epsilon",
+    ["1", None, Decimal("NaN"), Decimal("Infinity"), -1.0, math.nan, 10**400, True],
+    ids=lambda epsilon: str(epsilon)[:9],
+)
 def test_only_a_finite_epsilon_is_entered(epsilon: Any) -> None:
     ledger = rounds.Ledger(limit=1)
     with pytest.raises(mw.DemandError, match=r"epsilon must be|no finite parity"):
