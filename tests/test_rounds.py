@@ -5,7 +5,10 @@ import json
 import math
 import pickle
 import re
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -600,6 +603,61 @@ def test_answers_that_change_and_come_back_at_the_same_rounds_are_compared() -> 
     assert "came back can show" in rounds.privacy(design, 3, 3).summary()
 
 
+@pytest.mark.parametrize(
+    "epsilon",
+    ["1", None, Decimal("NaN"), Decimal("Infinity"), -1.0, math.nan, 10**400, True],
+    ids=lambda epsilon: str(epsilon)[:9],
+)
+def test_only_a_finite_epsilon_is_entered(epsilon: Any) -> None:
+    ledger = rounds.Ledger(limit=1)
+    with pytest.raises(mw.DemandError, match=r"epsilon must be|no finite parity"):
+        ledger.spend("a", SimpleNamespace(epsilon=epsilon))
+    assert not ledger.entries
+
+
+def test_a_limit_is_a_number_that_can_be_shown() -> None:
+    with pytest.raises(mw.DemandError, match="limit must be an ε above 0 and at most 1e300"):
+        rounds.Ledger(10**400)
+    ledger = rounds.Ledger(1 + Fraction(1, 10**400))
+    ledger.spend("a", SimpleNamespace(epsilon=1.0))
+    assert "1 of 1 spent, 0 left" in ledger.summary()
+    with pytest.raises(mw.DemandError, match="only 0 is left"):
+        ledger.spend("b", SimpleNamespace(epsilon=1.0))
+    small = rounds.Ledger(1)
+    small.spend("a", SimpleNamespace(epsilon=Fraction(1, 10**400)))
+    assert "2.22507e-308 of 1 spent" in small.summary()
+
+
+def test_rounds_are_of_one_question() -> None:
+    """A survey may be named by its round; what comes after it is what was asked."""
+    design = mw.designs.minimax(3, epsilon=1)
+
+    def asked(*questions: str | None) -> list[mw.Reports]:
+        return [replace(design.mask([0, 1, 2] * 5), question=question) for question in questions]
+
+    for pair in (asked("q1", "q2"), asked("panel/habit", "panel/diet"), asked("habit", "panel/diet")):
+        for given in (pair, [reports.tally() for reports in pair]):
+            with pytest.raises(mw.EstimationError, match=r"of one question; got .* and .*question=None"):
+                rounds.change(*given)
+            with pytest.raises(mw.EstimationError, match="of one question"):
+                rounds.mean(given)
+            again = [replace(part, question=None) for part in given]
+            assert rounds.mean(again).rounds == len(rounds.change(*again).figures) - 1 == 2
+    for pair in (asked("panel 2026-06/habit", "panel 2026-07/habit"), asked("q", None), asked("habit", "panel/habit")):
+        assert rounds.change(*pair).n == rounds.mean(pair).n == 15
+
+
+@pytest.mark.parametrize("given", ["ab", [1, 2], 5, None])
+def test_what_is_no_round_is_refused(given: Any) -> None:
+    with pytest.raises(mw.EstimationError, match="rounds must be"):
+        rounds.mean(given)
+
+
+def test_a_device_needs_a_key() -> None:
+    with pytest.raises(mw.DataError, match="key must be bytes"):
+        rounds.Device(PAIRS["bits"], "q", key=b"")
+
+
 def test_a_ledger_is_read_back_as_it_was_or_not_at_all() -> None:
     ledger = rounds.Ledger(limit=3)
     ledger.spend("a", mw.designs.warner(truth_prob=0.75))
@@ -688,6 +746,7 @@ def test_a_device_goes_on_after_a_restart() -> None:
         ({"version": 2}, "no device"),
         ({"design": "0"}, "another design"),
         ({"key": "x"}, "damaged"),
+        ({"key": ""}, "damaged"),
         ({"last_round": None}, "damaged"),
     ):
         with pytest.raises(mw.DataError, match=why):

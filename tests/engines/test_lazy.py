@@ -1,5 +1,6 @@
 """Polars and DuckDB: the kernel's reports bit for bit, however often and in whatever order they are evaluated."""
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,55 @@ def test_a_function_of_sql_takes_ids_that_are_text() -> None:
     mw.engines.duckdb_function(connection, "mask_flag", design, key=key, survey="s", column="flag", id_type="VARCHAR")
     masked = [row[0] for row in connection.sql("select mask_flag(device, flag) from devices").fetchall()]
     assert masked == design.mask(answers, key=key, ids=ids, question="s/flag").packed.tolist()
+
+
+SECRET = "Zyzzyva-7"
+
+
+@pytest.mark.parametrize(("n", "wrong"), [(10, 5), (1_000_000, 900_000)])
+def test_an_error_of_duckdb_about_a_cell_does_not_show_it(n: int, wrong: int) -> None:
+    """The first is refused when the reading begins, the second while it goes on."""
+    connection, design = duckdb.connect(), mw.designs.direct([0, 1])
+    cells = f"case when range = {wrong} then '{SECRET}' else '1' end"
+    connection.execute(f"create table people as select range as person, {cells} as habit from range({n})")
+    relation = connection.sql("select person, habit::int as habit from people")
+    keyed = KEYED | {"keep": ()}
+    for work in (
+        lambda: mw.engines.mask(relation, {"habit": design}, **keyed).fetchall(),
+        lambda: mw.engines.mask(relation, {"habit": design}, **keyed).to_arrow_reader().read_all(),
+        lambda: mw.engines.tally(relation, {"habit": design}),
+        lambda: mw.engines.repeated_ids(relation, "habit"),
+    ):
+        with pytest.raises(Exception, match=r"cannot be read by DuckDB \(\w+\).*TRY_CAST") as caught:
+            work()
+        shown = "".join(traceback.format_exception(caught.value))
+        assert SECRET not in shown
+
+
+@pytest.mark.parametrize(
+    ("ids", "reason"),
+    [
+        (pa.array([1, 2, None]), "empty"),
+        (pa.array(["a", "b", ""]), "empty"),
+        (pa.array([None, "b", "a"]).dictionary_encode(), "empty"),
+        (pa.array([1, 2, 3]).cast(pa.timestamp("us")), "cast the column to text"),
+    ],
+)
+def test_ids_that_are_none_are_refused_wherever_they_are_counted(ids: pa.Array, reason: str) -> None:
+    table = pa.table({"person": ids})
+    connection = duckdb.connect()
+    connection.register("people", table)
+    frame = pl.from_arrow(table)
+    for source in (table, frame, frame.lazy(), connection.table("people")):
+        with pytest.raises(mw.DataError, match=rf"column 'person'.*{reason}"):
+            mw.engines.repeated_ids(source, "person")
+
+
+@pytest.mark.parametrize("ids", [[3, 1, 3], ["a", "b", "a"], [b"a", b"b", b"a"], [0.5, 1.5, 0.5]])
+def test_repeats_are_counted_alike(ids: list[Any]) -> None:
+    table = pa.table({"person": ids})
+    connection = duckdb.connect()
+    connection.register("people", table)
+    frame = pl.from_arrow(table)
+    sources = (table, frame, frame.lazy(), connection.table("people"))
+    assert [mw.engines.repeated_ids(source, "person") for source in sources] == [1, 1, 1, 1]

@@ -64,6 +64,9 @@ def test_a_spark_frame_is_masked_and_counted_by_its_workers(people: Any, monkeyp
     assert mw.engines.tally(masked, DESIGNS) == TALLIES
     assert mw.engines.tally(masked.limit(0), DESIGNS)["habit"].n == 0
     assert mw.engines.repeated_ids(people, "person") == 0
+    assert mw.engines.repeated_ids(people.union(people.limit(2)), "person") == 2
+    with pytest.raises(mw.DataError, match="column 'person' are empty in 3 rows"):
+        mw.engines.repeated_ids(people.selectExpr("case when person > 30 then person end as person"), "person")
 
 
 def test_a_task_that_is_tried_again_gives_the_same_reports(people: Any, tmp_path: Path) -> None:

@@ -27,7 +27,14 @@ from maskwell.sampling.ids.column import read_id_column
 from maskwell.sampling.ids.seen import repeats_among
 from maskwell.tables.frames import names_of
 from maskwell.tables.labels import Label
-from maskwell.tables.matching import Matcher, Missing, UnknownLabelError, check_missing, match_column
+from maskwell.tables.matching import (
+    Matcher,
+    Missing,
+    UnknownLabelError,
+    check_missing,
+    match_column,
+    require_one_text,
+)
 
 Tallies = dict[str, Tally]
 
@@ -246,6 +253,7 @@ class Masking:
 
         plain = pa.types.is_integer(column.type) and not column.null_count
         try:
+            require_one_text(column.type, "values are", days=True)
             values = match_column(
                 column.to_numpy() if plain else column,
                 self._matchers[name],

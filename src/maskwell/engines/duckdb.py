@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from maskwell.engines import arrow
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
 from maskwell.errors import DataError
 from maskwell.reports.arrow_columns import arrow_type
+from maskwell.sampling.ids.column import refuse_missing_ids, require_id_type
 from maskwell.tables.labels import Label
 from maskwell.tables.matching import Missing
 
@@ -41,8 +43,9 @@ class _Masked:
     def __init__(self, relation: Any, masking: Masking) -> None:
         self._relation = relation
         self._masking = masking
-        empty = relation.project(", ".join(map(_quoted, masking.needed))).limit(0)
-        self._schema = masking.schema(empty.to_arrow_table().schema)
+        with _unquoted():
+            empty = relation.project(", ".join(map(_quoted, masking.needed))).limit(0).to_arrow_table()
+        self._schema = masking.schema(empty.schema)
         self._lock = threading.RLock()  # a generator may be closed by the collector of garbage at any moment
         self._running: _Reading | None = None
 
@@ -57,7 +60,7 @@ class _Masked:
         with self._lock:
             if self._running is not None:
                 self._running.fetch_all()
-            reading = self._running = _Reading(_whole(self._relation, self._masking.needed))
+            reading = self._running = _Reading(_read(self._relation, self._masking.needed))
         try:
             while (batch := self._next(reading)) is not None:
                 yield self._masking(batch)
@@ -85,6 +88,28 @@ class _Reading:
 
     def close(self) -> None:
         self._batches.close()
+
+
+@contextmanager
+def _unquoted() -> Iterator[None]:
+    """An error of DuckDB without its text, which may quote a cell: it comes from reading, also through Arrow."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"source cannot be read by DuckDB ({type(error).__name__}): its query fails, say at a cell that cannot be "
+            "cast; use TRY_CAST, or run the query by itself, where DuckDB's message may show the value.",
+            parameter="source",
+        ) from None
+
+
+def _read(relation: Any, columns: Sequence[str]) -> Generator[Any]:
+    """The same as ``_whole`` for a source of true values."""
+    with _unquoted():
+        yield from _whole(relation, columns)
 
 
 def _whole(relation: Any, columns: Sequence[str]) -> Generator[Any]:
@@ -122,7 +147,7 @@ def _quoted(name: str) -> str:
 def tally(source: Any, counting: Counting) -> Tallies:
     """The tallies of a relation, batch by batch."""
     require_columns(list(counting.designs), source.columns)
-    return counting.total(map(counting, _whole(source, list(counting.designs))))
+    return counting.total(map(counting, _read(source, list(counting.designs))))
 
 
 def read_and_mask(path: Path, masking: Masking, *, parquet: bool) -> Iterator[Any]:
@@ -141,7 +166,16 @@ def read_and_mask(path: Path, masking: Masking, *, parquet: bool) -> Iterator[An
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another, counted by DuckDB."""
     require_columns([name], source.columns)
-    return int(source.aggregate(f"count(*) - count(distinct {_quoted(name)})").fetchall()[0][0])
+    column = _quoted(name)
+    with _unquoted():
+        kind = source.project(column).limit(0).to_arrow_table().schema.field(0).type
+        require_id_type(kind, name)
+        # Cast, or DuckDB casts the empty text to the type of the ids.
+        missing = f"count(*) filter ({column} is null or cast({column} as varchar) = '')"
+        repeated = f"count(*) - count(distinct {column})"
+        counted = source.aggregate(f"{repeated}, {missing}").fetchall()[0]
+    refuse_missing_ids(counted[1], name)
+    return int(counted[0])
 
 
 def duckdb_function(
@@ -163,6 +197,9 @@ def duckdb_function(
     often and as early as it likes: in views, for constants, or twice in one query. ``other`` is the category that
     unknown values count as. Ids that are text need ``id_type="VARCHAR"``: a text that is no number cannot be cast, and
     one that is becomes another id than it is elsewhere.
+
+    Arguments of other types are cast by DuckDB before the function is called, and its error quotes a value that cannot
+    be: declare the types that the columns have, or cast in the query, ``mask_habit(id, TRY_CAST(habit AS BIGINT))``.
     """
     import pyarrow as pa
 

@@ -9,6 +9,7 @@ from typing import Any
 from maskwell.engines import arrow
 from maskwell.engines.contract import Counting, Masking, Tallies, require_columns
 from maskwell.reports.arrow_columns import arrow_type
+from maskwell.sampling.ids.column import refuse_missing_ids, require_id_type
 
 
 def accepts(source: Any) -> bool:
@@ -80,4 +81,16 @@ def repeated_ids(source: Any, name: str) -> int:
     import polars as pl
 
     require_columns([name], source.collect_schema().names())
-    return int(source.lazy().select(pl.len() - pl.col(name).n_unique()).collect().item())
+    ids = source.lazy().select(name)
+    require_id_type(ids.head(0).collect().to_arrow(compat_level=_layout()).schema.field(0).type, name)
+    id_ = pl.col(name)
+    empty = id_.is_null() | (id_.cast(pl.String) == "").fill_null(True) if _is_text(ids) else id_.is_null()
+    counted = ids.select(n=pl.len(), different=id_.n_unique(), missing=empty.sum()).collect()
+    refuse_missing_ids(counted["missing"].item(), name)
+    return int(counted["n"].item() - counted["different"].item())
+
+
+def _is_text(ids: Any) -> bool:
+    import polars as pl
+
+    return ids.collect_schema().dtypes()[0] in (pl.String, pl.Categorical, pl.Enum)

@@ -20,6 +20,7 @@ from maskwell.errors import DataError, MaskwellError
 from maskwell.extras import require
 from maskwell.reports.arrow_columns import arrow_type
 from maskwell.reports.tally import Tally
+from maskwell.sampling.ids.column import refuse_missing_ids, require_id_type
 
 _MERGED_BY_DRIVER = 8
 _TALLIES = "column string, tally string"
@@ -162,7 +163,11 @@ def session() -> Any:
 def repeated_ids(source: Any, name: str) -> int:
     """How many ids of a column repeat another, counted by Spark."""
     require_columns([name], source.columns)
+    from pyspark.sql.pandas.types import to_arrow_type
+
     ids = source.select(_quoted(name))
+    require_id_type(to_arrow_type(source.schema[name].dataType), name)
+    refuse_missing_ids(ids.where(f"{_quoted(name)} is null or cast({_quoted(name)} as string) = ''").count(), name)
     return int(ids.count() - ids.distinct().count())
 
 

@@ -28,7 +28,14 @@ from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.rounds.figures import MOST_IN_COVARIANCE, SCORES_AT_ONCE, RoundsEstimate, covariance_of_mean, sums_over
+from maskwell.rounds.figures import (
+    MOST_IN_COVARIANCE,
+    SCORES_AT_ONCE,
+    RoundsEstimate,
+    check_rounds,
+    covariance_of_mean,
+    sums_over,
+)
 from maskwell.sampling.samplers import Packed
 
 _SUM_TOLERANCE = 1e-9
@@ -61,10 +68,10 @@ def change(first: Reports | Tally, second: Reports | Tally, *, joint: Any = None
     rounds of different people, chosen independently.
 
     The design is one of two layers, or any other whose reports are kept and sent again as they are (masked with a
-    key), or that different people answered. Beyond 4,096 categories there are variances and no covariance.
+    key), or that different people answered. The question is one; its survey may be named by the round. Beyond 4,096
+    categories there are variances and no covariance.
     """
-    if first.design != second.design:
-        raise EstimationError("both rounds must be of one design; estimate rounds of different designs apart.")
+    check_rounds([first, second])
     design = first.design
     if isinstance(first, Reports) and isinstance(second, Reports) and same_people and joint is None:
         return _of_pairs(first, second)

@@ -11,7 +11,7 @@ from maskwell.designs import LayeredDesign
 from maskwell.designs.layered.base import require_layers
 from maskwell.errors import DataError
 from maskwell.reports import Reports
-from maskwell.sampling.entropy import Source, fresh_key
+from maskwell.sampling.entropy import Source, check_key, fresh_key
 from maskwell.strict_json import read_json
 from maskwell.tables.matching import Missing
 
@@ -58,7 +58,7 @@ class Device:
     def __init__(self, design: LayeredDesign, question: str, *, key: bytes | None = None, last_round: int = -1) -> None:
         """``key`` is drawn unless given; keep it, with ``last_round``, where only the respondent reads it."""
         self.design, self.question = require_layers(design), question
-        self.key = fresh_key() if key is None else key
+        self.key = fresh_key() if key is None else check_key(key)
         self.last_round = _whole(last_round)
         self._last: Reports | None = None
 

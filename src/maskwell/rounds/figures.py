@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from maskwell.designs.base import Matrix, Vector
+from maskwell.errors import EstimationError
 from maskwell.frames import Backend, data_frame
 from maskwell.inference.intervals.closed_form import level_of_each, normal_quantile
 from maskwell.plain_text import visible_lines
+from maskwell.reports import Reports
+from maskwell.reports.tally import Tally
 from maskwell.results.result import Result
 from maskwell.tables.labels import text_of
 
@@ -19,6 +22,35 @@ _ROWS = 20
 MOST_IN_COVARIANCE = 4096
 """Beyond so many categories a covariance of all of them is not formed, only the variances."""
 SCORES_AT_ONCE = 1 << 23
+
+
+def check_rounds(rounds: Sequence[Any], parameter: str | None = None) -> None:
+    """An error unless these are reports or tallies of one design, and of one question as far as they name it.
+
+    A survey may be named by its round, ``"panel 2026-06/habit"``, so only what comes after that name is compared.
+    """
+    for given in rounds:
+        if not isinstance(given, (Reports, Tally)):
+            raise EstimationError(
+                f"rounds must be the reports or the tally of each; got {type(given).__name__}. Read stored ones with "
+                "Reports.read or Tally.read.",
+                parameter=parameter,
+            )
+    if any(given.design != rounds[0].design for given in rounds):
+        raise EstimationError("all rounds must be of one design; estimate rounds of different designs apart.")
+    asked = {_without_survey(given.question): given.question for given in rounds if given.question is not None}
+    if len(asked) > 1:
+        one, other, *_ = asked.values()
+        raise EstimationError(
+            f"rounds must be of one question; got {one!r} and {other!r}: estimate them apart. If that is one question "
+            "under two names, pass dataclasses.replace(reports, question=None).",
+            parameter=parameter,
+        )
+
+
+def _without_survey(question: str) -> str:
+    survey, slash, column = question.partition("/")
+    return column if slash else survey
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -21,6 +22,8 @@ from maskwell.strict_json import read_json
 FORMAT = 1
 _MOST_ENTRIES = 100_000
 _LONGEST = 1000
+_MOST_EPSILON = 10**300
+_LEAST_SHOWN = Fraction(sys.float_info.min)
 
 
 class HasEpsilon(Protocol):
@@ -51,8 +54,9 @@ class Ledger:
 
     def __init__(self, limit: float | Fraction) -> None:
         self.limit = fraction(limit, "limit", DemandError)
-        if self.limit <= 0:
-            raise DemandError(f"limit must be an ε above 0; got {limit}.", parameter="limit")
+        if not 0 < self.limit <= _MOST_EPSILON:
+            shown = "one of hundreds of digits" if self.limit > 0 else limit
+            raise DemandError(f"limit must be an ε above 0 and at most 1e300; got {shown}.", parameter="limit")
         self._entries: list[Entry] = []
 
     @property
@@ -82,9 +86,12 @@ class Ledger:
                 "mw.rounds.privacy(design, rounds, values) says.",
                 parameter="on",
             )
-        if not 0 <= on.epsilon < math.inf:
+        told = getattr(on, "epsilon", None)
+        if isinstance(told, float) and not math.isfinite(told):
             raise DemandError("what has no finite parity cannot be entered: it would spend everything.")
-        epsilon = Fraction(on.epsilon)
+        epsilon = fraction(told, "epsilon", DemandError)
+        if not 0 <= epsilon <= _MOST_EPSILON:
+            raise DemandError("epsilon must be from 0 to 1e300; enter a design, or what rounds.privacy says of one.")
         if epsilon > self.left:
             raise DemandError(
                 f"{question!r} takes ε {_up(epsilon)}, but of the limit {float(self.limit):g} only {_down(self.left)} "
@@ -172,5 +179,7 @@ def _down(epsilon: Fraction) -> str:
 def _rounded(epsilon: Fraction, way: Any) -> float:
     if epsilon == 0:
         return 0.0
+    if epsilon < _LEAST_SHOWN:
+        return sys.float_info.min if way is math.ceil else 0.0
     scale = Fraction(10) ** (5 - math.floor(math.log10(epsilon)))
     return float(way(epsilon * scale) / scale)

@@ -25,7 +25,7 @@ from maskwell.inference.linear import LinearEstimate
 from maskwell.inference.methods import as_tally, estimate
 from maskwell.reports import Reports
 from maskwell.reports.tally import Tally
-from maskwell.rounds.figures import SCORES_AT_ONCE, RoundsEstimate, covariance_of_mean, sums_over
+from maskwell.rounds.figures import SCORES_AT_ONCE, RoundsEstimate, check_rounds, covariance_of_mean, sums_over
 
 # Beyond so many scores (half a minute a round), variances are bounded by those of the rounds.
 _MOST_SCORES = 1 << 27
@@ -62,12 +62,15 @@ def mean(rounds: Iterable[Reports | Tally]) -> Mean:
     >>> bool(abs(week.standard_errors[0] - mean([kept.tally()]).standard_errors[0]) < 1e-12)
     True
     """
+    if not isinstance(rounds, Iterable):
+        raise EstimationError(
+            f"rounds must be a list, the reports or the tally of each; got {type(rounds).__name__}.", parameter="rounds"
+        )
     given = list(rounds)
     if not given:
         raise EstimationError("there are no rounds; give the reports or the tally of each.", parameter="rounds")
+    check_rounds(given, "rounds")
     design = given[0].design
-    if any(part.design != design for part in given):
-        raise EstimationError("all rounds must be of one design; estimate rounds of different designs apart.")
     reports = [part for part in given if isinstance(part, Reports)]
     if len(reports) == len(given) and len(reports) * len(reports[0]) * design.k <= _MOST_SCORES:
         return _of_people(reports)

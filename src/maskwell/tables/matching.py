@@ -313,6 +313,22 @@ def as_text(array: Any, what: str) -> Any:
         raise _unreadable(array.type, what, "which have no text to match with labels") from None
 
 
+def require_one_text(kind: Any, what: str, *, days: bool = False) -> None:
+    """An error unless every engine writes cells of this type as the same text; ``days`` lets plain dates be.
+
+    Points in time have other digits, or another zone, by engine and machine, and some numbers are widened by some.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    temporal = types.is_temporal(kind) and not (days and types.is_date32(kind))
+    if temporal or types.is_float16(kind) or types.is_decimal256(kind):
+        raise DataError(
+            f"{what} of type {kind}, which engines write as different texts; cast the column to text first."
+        )
+
+
 def _unreadable(kind: Any, what: str, why: str) -> DataError:
     import pyarrow as pa
 

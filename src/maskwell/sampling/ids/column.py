@@ -1,4 +1,8 @@
-"""The column of record ids of a file, a batch at a time. Errors name data rows."""
+"""The column of record ids of a file, a batch at a time. Errors name data rows.
+
+The same file must have the same ids in every engine and on every machine, or a part that is made again draws again.
+So types that engines read as another type, or write as another text, are no ids.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +10,7 @@ from typing import Any
 from maskwell.errors import DataError
 from maskwell.sampling.ids.blocks import read_ids
 from maskwell.sampling.ids.seen import SeenIds
-from maskwell.tables.matching import as_text, whole_spelling
+from maskwell.tables.matching import as_text, require_one_text, whole_spelling
 
 
 def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_row: int = 0) -> Any:
@@ -19,6 +23,9 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
             row = first_row + pc.index(flags, True).as_py() + 1
             raise DataError(f"the id in column {name!r}, data row {row:,}, {why}.")
 
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    require_id_type(column.type, name)
     if pa.types.is_integer(column.type):
         refuse(column.is_null(), "is empty")
         return column.to_numpy(zero_copy_only=False)
@@ -30,6 +37,19 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
     whole = pc.match_substring_regex(spelled, "^-?[0-9]{1,18}$")
     refuse(pc.invert(whole), "is not a whole number below 10^18")
     return spelled.cast(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def require_id_type(kind: Any, name: str) -> None:
+    """An error unless ids of this Arrow type are the same in every engine."""
+    require_one_text(kind, f"the ids in column {name!r} are")
+
+
+def refuse_missing_ids(missing: int, name: str) -> None:
+    """An error where an engine counted ids that are null or an empty text."""
+    if missing:
+        raise DataError(
+            f"the ids in column {name!r} are empty in {missing:,} rows; give these rows an id, or leave them out."
+        )
 
 
 @dataclass
