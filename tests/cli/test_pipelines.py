@@ -66,6 +66,11 @@ def test_tallies_of_several_runs_are_merged(run: Run, folder: Path) -> None:
     assert "habit: 30,000 reports" in merged.text
     assert {name: mw.Tally.read(folder / "all" / f"{name}.tally.json") for name in DESIGNS} == TALLIES
     assert_refused(run("merge", "tally0", "tally0/habit.tally.json", "-o", "x"), "twice")
+    (folder / "linked").mkdir()
+    os.link(folder / "tally0" / "habit.tally.json", folder / "linked" / "habit.tally.json")
+    assert_refused(run("merge", "tally0", "linked", "-o", "x"), "twice")
+    for into in ("tally1", "./day0/../tally0"):
+        assert_refused(run("merge", "tally0", "tally1", "-o", into), "is also an input", "choose another folder")
     assert_refused(run("merge", "data", "-o", "x"), "no stored tally")
     assert_refused(run("estimate", "all"), "name one with --column")
     assert_refused(run("estimate", "all", "--column", "nothing"), "nothing")
