@@ -159,6 +159,13 @@ def test_ids_that_repeat_in_another_file_are_refused(run: Run, folder: Path) -> 
     assert [path.name for path in (folder / "arrow").glob("*.parquet")] == ["again.parquet"]
 
 
+def test_ids_that_are_numbers_in_one_file_and_text_in_another_are_refused(run: Run, folder: Path) -> None:
+    pc.write_csv(PEOPLE.slice(0, 100), folder / "data" / "q.csv")
+    refused = run("mask", "data", *KEYED, "-o", "reports")
+    assert_refused(refused, "--ids: 'q.csv', ids are whole numbers in one file and text", "pass --integer-ids to read")
+    assert_refused(run("tally", "reports", "-o", "x"), "unfinished")
+
+
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
 def test_a_wrong_label_is_one_line_whatever_the_engine_says(run: Run, folder: Path, engine: str) -> None:
     wrong = PEOPLE.slice(10_000, 20).set_column(1, "habit", pa.array(["Zyzzyva-7"] * 20))
