@@ -71,6 +71,17 @@ def test_a_part_that_the_record_does_not_list_is_refused(out: Path) -> None:
     assert tally(out, DESIGNS)["habit"].n == 200
 
 
+def test_the_record_is_found_from_anywhere(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(out / "a.parquet", out / "zz.parquet")
+    (out.parent / "far" / "away").mkdir(parents=True)
+    (out.parent / "link").symlink_to(out.parent / "far" / "away")
+    (out.parent / "far" / "out").symlink_to(out)
+    for where, named in ((out, "."), (out, "zz.parquet"), (out.parent, "link/../out"), (out.parent / "far", "out")):
+        monkeypatch.chdir(where)
+        with pytest.raises(mw.ReportError, match="is no part"):
+            tally([named, str(Path(named).parent / "a.parquet")] if named.startswith("zz") else named, DESIGNS)
+
+
 def test_a_part_that_is_gone_or_was_replaced_is_refused(out: Path) -> None:
     shutil.copy(out / "a.parquet", out / "b.parquet")
     for named in (out, str(out / "*.parquet"), out / "b.parquet"):

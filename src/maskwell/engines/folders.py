@@ -22,7 +22,7 @@ def _is_data(path: Path) -> bool:
 
 def outermost(folder: Path) -> Path:
     """The folder that holds the record: of a partition the one above."""
-    folder = Path(os.path.abspath(folder))
+    folder = folder.absolute()  # what ".." means behind a link is the system's to say
     while is_partition(folder):
         folder = folder.parent
     return folder
@@ -30,4 +30,4 @@ def outermost(folder: Path) -> Path:
 
 def inside(path: Path, folder: Path) -> str:
     """The path of a file or folder inside a folder, as records name it."""
-    return Path(os.path.relpath(os.path.abspath(path), os.path.abspath(folder))).as_posix()
+    return Path(os.path.relpath(path, folder)).as_posix()

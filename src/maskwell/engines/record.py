@@ -194,7 +194,17 @@ def require_whole(folder: Path, counted: Path | None = None) -> None:
     gone = next((part for part in below if not (folder / part).exists()), None)
     if gone is not None:
         raise ReportError(f"{folder.name!r} lacks its part {gone!r}; run the same maskwell mask again to have it made.")
-    require_recorded(folder, [*data_in(counted), *(folder / part for part in below)])
+    _refuse_foreign(record, [*below, *(inside(file, folder) for file in data_in(counted))])
+
+
+def _refuse_foreign(record: Record, names: Sequence[str]) -> None:
+    """An error if some of these files are parts and others are not."""
+    foreign = next((name for name in names if name not in record.sources), None)
+    if foreign is not None and any(name in record.sources for name in names):
+        raise ReportError(
+            f"{foreign!r} in {record.folder.name!r} is no part of the run that made this folder, and might count "
+            "people twice; move it elsewhere, or count it by itself."
+        )
 
 
 def require_recorded(folder: Path, files: Iterable[Path]) -> None:
@@ -203,15 +213,9 @@ def require_recorded(folder: Path, files: Iterable[Path]) -> None:
     if record is None:
         return
     names = [inside(file, folder) for file in files]
-    parts = [name for name in names if name in record.sources]
-    foreign = next((name for name in names if name not in record.sources), None)
-    if parts and foreign is not None:
-        raise ReportError(
-            f"{foreign!r} in {folder.name!r} is no part of the run that made this folder, and might count people "
-            "twice; move it elsewhere, or count it by itself."
-        )
-    for part in parts:
-        if (folder / part).exists() and record.changed(part):
+    _refuse_foreign(record, names)
+    for part in names:
+        if part in record.sources and (folder / part).exists() and record.changed(part):
             raise ReportError(
                 f"{part!r} in {folder.name!r} is not the part that was written there; remove it, and run the same "
                 "maskwell mask again."
