@@ -66,6 +66,11 @@ def test_tallies_of_several_runs_are_merged(run: Run, folder: Path) -> None:
     assert "habit: 30,000 reports" in merged.text
     assert {name: mw.Tally.read(folder / "all" / f"{name}.tally.json") for name in DESIGNS} == TALLIES
     assert_refused(run("merge", "tally0", "tally0/habit.tally.json", "-o", "x"), "twice")
+    (folder / "linked").mkdir()
+    os.link(folder / "tally0" / "habit.tally.json", folder / "linked" / "habit.tally.json")
+    assert_refused(run("merge", "tally0", "linked", "-o", "x"), "twice")
+    for into in ("tally1", "./day0/../tally0"):
+        assert_refused(run("merge", "tally0", "tally1", "-o", into), "is also an input", "choose another folder")
     assert_refused(run("merge", "data", "-o", "x"), "no stored tally")
     assert_refused(run("estimate", "all"), "name one with --column")
     assert_refused(run("estimate", "all", "--column", "nothing"), "nothing")
@@ -152,6 +157,13 @@ def test_ids_that_repeat_in_another_file_are_refused(run: Run, folder: Path) -> 
     assert not list((folder / "duckdb").glob("*.parquet"))
     assert not (folder / "arrow" / "p0.parquet").exists()
     assert [path.name for path in (folder / "arrow").glob("*.parquet")] == ["again.parquet"]
+
+
+def test_ids_that_are_numbers_in_one_file_and_text_in_another_are_refused(run: Run, folder: Path) -> None:
+    pc.write_csv(PEOPLE.slice(0, 100), folder / "data" / "q.csv")
+    refused = run("mask", "data", *KEYED, "-o", "reports")
+    assert_refused(refused, "--ids: 'q.csv', ids are whole numbers in one file and text", "pass --integer-ids to read")
+    assert_refused(run("tally", "reports", "-o", "x"), "unfinished")
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])

@@ -30,7 +30,7 @@ def mask(
 ) -> Any:
     """Mask columns of a source by a design each; what comes out is the same kind of thing, lazy where the source is.
 
-    ``source`` is a path, a pattern such as ``"data/*.parquet"`` or a folder of Parquet, Arrow or CSV files (out comes a
+    ``source`` is a path, a pattern such as ``"data/*.parquet"`` or a folder of such files (out comes a
     reader of record batches), a table, batch or reader of Arrow, a Polars frame, a DuckDB relation or a Spark frame.
     Out come the columns of ``keep``, then one of reports for each design.
 

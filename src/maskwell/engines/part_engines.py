@@ -14,6 +14,7 @@ from maskwell.engines import arrow, duckdb, polars
 from maskwell.engines.contract import Masking
 from maskwell.errors import DataError, MaskwellError
 from maskwell.extras import require
+from maskwell.microdata.files import ARROW, PARQUET
 from maskwell.reports.table_files import of_run, write_table
 from maskwell.sampling.ids.blocks import RepeatedIdsError
 from maskwell.sampling.ids.seen import SeenIds
@@ -102,7 +103,7 @@ def _by_arrow(task: Task, seen: SeenIds | None, show: Callable[[float], None]) -
 def _by_engine(task: Task) -> Iterator[Any]:
     """Polars or DuckDB; reports in their own types again."""
     suffix = task.source.suffix.lower()
-    if suffix not in (".parquet", ".arrow", ".feather"):
+    if suffix not in ARROW:
         raise DataError(
             f"{task.source.name!r}: the engine {task.engine} reads Parquet and Arrow; use the engine arrow."
         )
@@ -115,7 +116,7 @@ def _by_engine(task: Task) -> Iterator[Any]:
     heard: list[MaskwellError] = []
     masking = task.masking.heard_by(heard.append)
     try:
-        for batch in module.read_and_mask(task.source, masking, parquet=suffix == ".parquet"):
+        for batch in module.read_and_mask(task.source, masking, parquet=suffix in PARQUET):
             yield masking.narrowed(batch)
     except Exception as error:
         if heard:

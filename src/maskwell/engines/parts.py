@@ -113,6 +113,7 @@ def mask_files(
                     task.target.unlink()
             raise
         finally:
+            record.complete()
             record.write(UNFINISHED)
         record.write(WHOLE)
     return Outcome(rows, len(waiting), len(tasks) - len(waiting), time.monotonic() - begun)
@@ -129,6 +130,11 @@ def mask_file(
 ) -> Outcome:
     """Mask one file into another, Parquet or Arrow, which appears whole or not at all."""
     found = paths.expand(source)
+    with contextlib.suppress(OSError):
+        if any(os.path.samefile(path, target) for path in found):
+            raise DataError(
+                f"{Path(target).name!r} is also the input; choose another name for the output.", parameter="output"
+            )
     if len(found) > 1 or engine not in PART_ENGINES:
         what = f"{len(found):,} files" if len(found) > 1 else f"the engine {engine}"
         raise DataError(f"{what} cannot be masked into one file; name a folder.", parameter="output")
@@ -176,7 +182,10 @@ def _refuse_told_by_folders(tasks: Sequence[Task], masking: Masking) -> None:
 def _run(tasks: Sequence[Task], waiting: Sequence[Task], progress: _Progress, masking: Masking, engine: str) -> int:
     if engine == "spark":
         _refuse_repeated_before(tasks, masking)
-        return sum(run_tasks(waiting, progress.look))
+        rows = sum(run_tasks(waiting, progress.look))
+        for task in waiting:
+            progress.record.enter(task)
+        return rows
     if engine != "arrow":
         _refuse_repeated_before(tasks, masking)
         return sum(progress.after(task, run_task(task)) for task in waiting)

@@ -15,19 +15,19 @@ from typing import Any
 from maskwell.designs import Design
 from maskwell.engines import arrow
 from maskwell.engines.contract import Counting, Masking, Tallies
-from maskwell.engines.record import require_whole
+from maskwell.engines.folders import data_in, outermost
+from maskwell.engines.record import recorded_parts, require_recorded, require_whole
 from maskwell.errors import DataError
-from maskwell.microdata.files import suffix_of
+from maskwell.microdata.files import ARROW as COLUMNAR
+from maskwell.microdata.files import SPSS, STATA, TEXT, suffix_of
 from maskwell.reports.batch import Batch
 from maskwell.reports.containers import one_line_errors, open_container
 from maskwell.reports.files import SUFFIXES, read_reports
 from maskwell.reports.table_files import TABLE_FORMAT, masked_columns, read_table
 from maskwell.reports.tally import Tally
 from maskwell.tables.files import open_columns
-from maskwell.tables.partitions import is_partition
 
 _READ_ROWS = 1 << 18
-_FOLDER_SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 def accepts(source: Any) -> bool:
@@ -40,7 +40,8 @@ def accepts(source: Any) -> bool:
 def expand(source: Any) -> list[Path]:
     """The files that a name, a pattern, a folder or a list of these stands for, in the order of their names.
 
-    A folder stands for its own files and those of its partitions, ``region=north/`` and the like.
+    A folder stands for its own files and those of its partitions, ``region=north/`` and the like; one that a run has
+    made stands for the parts that its record lists.
     """
     if isinstance(source, (list, tuple)):
         found = [path for item in source for path in expand(item)]
@@ -54,13 +55,30 @@ def expand(source: Any) -> list[Path]:
             found = sorted(map(Path, glob.glob(str(source), recursive=True)))
     if not found:
         raise DataError(f"{str(source)!r} stands for no file of data; {_remedy(source)}.")
-    return list(dict.fromkeys(found))
+    once = list(dict.fromkeys(found))
+    _refuse_other_names(once)
+    return once
+
+
+def _refuse_other_names(files: Sequence[Path]) -> None:
+    """One file must not come twice under two spellings, by a link or by a hard link."""
+    named: dict[tuple[int, int], Path] = {}
+    for path in files:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        before = named.setdefault((status.st_dev, status.st_ino), path)
+        if before is not path:
+            raise DataError(
+                f"{str(before)!r} and {str(path)!r} are one file, which would be counted twice; name it once.",
+                parameter="source",
+            )
 
 
 def _files_of(folder: Path) -> list[Path]:
-    inside = sorted(folder.iterdir())
-    own = [path for path in inside if path.is_file() and _is_data(path)]
-    return own + [file for path in inside if path.is_dir() and is_partition(path) for file in _files_of(path)]
+    recorded = recorded_parts(folder)
+    return data_in(folder) if recorded is None else recorded
 
 
 def _remedy(source: Any) -> str:
@@ -70,32 +88,27 @@ def _remedy(source: Any) -> str:
                 "it holds folders, of which those with names such as region=north are looked into: name the files of "
                 f"others by a pattern in quotes, {str(Path(source) / '**' / '*.parquet')!r}"
             )
-        return f"it may hold {', '.join(_FOLDER_SUFFIXES)}"
+        return f"it may hold {', '.join((*COLUMNAR, *TEXT, *STATA, *SPSS))}"
     return "give a file, a pattern in quotes, or a folder"
 
 
-def _is_data(path: Path) -> bool:
-    hidden = path.name.startswith((".", "_"))
-    return not hidden and any(path.name.lower().endswith(suffix) for suffix in _FOLDER_SUFFIXES)
-
-
 def refuse_unfinished(source: Any) -> None:
-    """An error if a source names a folder, or files of one by a pattern, that a run has left before its end."""
+    """An error if a source names a folder, or files of one, whose record says that they are not all and only its parts.
+
+    Of files that are named one by one, or by a pattern, only those that are named must be parts as they were written.
+    """
     items = source if isinstance(source, (list, tuple)) else [source]
     for item in items:
         if Path(item).is_dir():
-            folder = _outermost(Path(item))
-            require_whole(folder, every_part=folder == Path(item))
+            require_whole(outermost(Path(item)), Path(item))
         elif glob.has_magic(str(item)) and not Path(item).exists():
-            for folder in sorted({_outermost(path.parent) for path in expand(item)}):
-                require_whole(folder, every_part=False)
-
-
-def _outermost(folder: Path) -> Path:
-    """The folder that holds the record: of a partition the one above."""
-    while is_partition(folder):
-        folder = folder.parent
-    return folder
+            for folder in sorted({outermost(path.parent) for path in expand(item)}):
+                require_whole(folder)
+    by_folder: dict[Path, list[Path]] = {}
+    for path in expand(source):
+        by_folder.setdefault(outermost(path.parent), []).append(path)
+    for folder, files in by_folder.items():
+        require_recorded(folder, files)
 
 
 def mask(source: Any, masking: Masking) -> Any:

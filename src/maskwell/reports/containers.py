@@ -48,7 +48,7 @@ def open_container(path: str | os.PathLike[str]) -> Container:
 
     name = Path(path).name
     require_regular(path, ReportError)
-    if Path(path).suffix.lower() == PARQUET:
+    if Path(path).suffix.lower() in (PARQUET, ".pq"):
         file = pq.ParquetFile(path, pre_buffer=False)
         return Container(
             name,

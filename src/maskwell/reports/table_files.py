@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from maskwell.advice import Advice, Setting
 from maskwell.designs.storage import from_document, to_document
-from maskwell.errors import ReportError
+from maskwell.errors import MaskwellError, ReportError
 from maskwell.plain_text import among
 from maskwell.reports.arrow_columns import arrow_type, from_array
 from maskwell.reports.batch import Batch
@@ -23,6 +23,7 @@ from maskwell.reports.containers import (
     PARQUET,
     PREFIX,
     Container,
+    open_container,
     prefixed,
     write_arrow,
     write_parquet,
@@ -108,6 +109,16 @@ def write_table(path: str | os.PathLike[str], schema: Any, batches: Iterable[Any
     except OSError as error:
         raise ReportError(f"{Path(path).name!r} could not be written: {error.strerror or error}.") from None
     return seal.rows
+
+
+def checksum_of(path: str | os.PathLike[str]) -> str:
+    """The checksum that a Parquet file of a table ends with, of its columns and all that is said of them; else ""."""
+    import pyarrow as pa
+
+    try:
+        return open_container(path).metadata.get(f"{PREFIX}{DIGEST}", "")
+    except (MaskwellError, OSError, UnicodeError, pa.ArrowException):
+        return ""
 
 
 def read_table_column(

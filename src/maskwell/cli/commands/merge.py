@@ -1,11 +1,12 @@
 """``maskwell merge``: stored tallies of several days or machines into one for each column."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from maskwell.cli.commands.tally import tell
-from maskwell.cli.pipelines.counting import merge_stored, store, stored_in
+from maskwell.cli.pipelines.counting import STORED, column_of, merge_stored, store, stored_in
 from maskwell.cli.shared.output import CommandError, JsonOption
 
 
@@ -32,7 +33,19 @@ def merge(
     files = stored_in(tallies)
     if not files:
         raise CommandError("there is no stored tally among these; write some with maskwell tally.")
-    if len({path.resolve() for path in files}) < len(files):
+    known = {(status.st_dev, status.st_ino) for status in (path.stat() for path in files)}
+    if len(known) < len(files):
         raise CommandError("a tally is named twice; it would be counted twice.")
+    for path in files:
+        _refuse_replaced(Path(output) / f"{column_of(path)}{STORED}", known)
     merged = merge_stored(files, different_people=different_people)
     tell(merged, [str(path) for path in store(merged, output)], json)
+
+
+def _refuse_replaced(target: Path, known: set[tuple[int, int]]) -> None:
+    """An error if what comes of a tally would stand in the place of one that is merged: again, it would count twice."""
+    if target.exists() and (target.stat().st_dev, target.stat().st_ino) in known:
+        raise CommandError(
+            f"{str(target)!r} is also an input, and merging again would count it twice; choose another folder for the "
+            "output."
+        )

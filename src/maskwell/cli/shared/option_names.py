@@ -32,7 +32,7 @@ _WRITTEN = {"--ladder": {"one_category": "any", "one_category(missing=True)": "a
 # What another command does.
 _ELSEWHERE = {"search_recoding": "maskwell recode --ladder"}
 # Options that are switches: the value that they stand for.
-_SWITCHES = {"--merge": "merge", "--user-missing": True}
+_SWITCHES = {"--merge": "merge", "--user-missing": True, "--integer-ids": True}
 
 
 def options_of(command: Callable[..., Any]) -> dict[str, str]:

@@ -15,6 +15,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwell.advice import Advice, Setting
+from maskwell.errors import DataError
 from maskwell.sampling.entropy import fresh_key
 from maskwell.sampling.ids.blocks import count_repeated_blocks, count_repeated_numbers, text_blocks
 
@@ -28,6 +30,7 @@ class SeenIds:
 
     def __init__(self) -> None:
         self.count = 0
+        self._kind: str | None = None
         self._repeats = 0
         self._pages = np.zeros((_PAGES, _PAGE_BYTES), np.uint8)  # the system gives memory when a page is touched
         self._keys, self._slots = np.zeros(4 * _PAGES, np.int64), np.full(4 * _PAGES, -1, np.int64)
@@ -36,7 +39,8 @@ class SeenIds:
         self._apart = {"numbers": _Apart(np.dtype(np.int64), 1), "texts": _Apart(np.dtype("<u8"), 2)}
 
     def add(self, ids: Any) -> None:
-        """Take in the next ids."""
+        """Take in the next ids: all of them whole numbers, or all text."""
+        self._refuse_mixed(ids)
         self.count += len(ids)
         if not isinstance(ids, np.ndarray):
             self._apart["texts"].add(text_blocks(ids, self._hash_key).view("<u8"))
@@ -54,6 +58,23 @@ class SeenIds:
         self._repeats += repeats
         if n:
             self._apart["numbers"].add(left[:n].reshape(-1, 1))
+
+    def _refuse_mixed(self, ids: Any) -> None:
+        """One person whose id is a number in one file and text in another would pass for two."""
+        if not len(ids):
+            return
+        kind = "whole numbers" if isinstance(ids, np.ndarray) else "text"
+        if self._kind not in (None, kind):
+            raise DataError(
+                Advice(
+                    "ids are whole numbers in one file and text in another (cells of CSV files are text), so that one "
+                    "person could pass for two: pass ",
+                    Setting("integer_ids", True),
+                    " to read all as whole numbers, or write them in one type.",
+                ),
+                parameter="id",
+            )
+        self._kind = kind
 
     @property
     def known_repeats(self) -> int:
