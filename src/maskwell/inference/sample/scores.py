@@ -45,7 +45,7 @@ def require_sample(reports: Reports, sample: Sample) -> None:
 def require_masks_in(sample: Sample, designs: Iterable[Design]) -> None:
     """An error if the sample has replicates that do not show what these designs add."""
     parts = [part for design in designs for part in (design.variables.values() or [design])]
-    if sample.replicates is not None and sample.replicates.lack_masks and any(p.name != "direct" for p in parts):
+    if sample.replicates is not None and sample.replicates.lack_masks and any(part.added_variance for part in parts):
         raise EstimationError(
             "a stratum of the sample is a single cluster that was bound to be drawn, and no replicate shows what masks "
             "add there; leave with_replicates out, so that variances are linearised.",

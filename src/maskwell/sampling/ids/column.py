@@ -24,6 +24,12 @@ def read_id_column(column: Any, name: str, whole_numbers: bool = False, first_ro
             raise DataError(f"the id in column {name!r}, data row {row:,}, {why}.")
 
     if pa.types.is_dictionary(column.type):
+        if pa.types.is_integer(column.type.value_type) and not whole_numbers:
+            # Either choice would draw again for somebody: Arrow's rows have been text, those of other engines numbers.
+            raise DataError(
+                f"the ids in column {name!r} are whole numbers kept as categories, which Maskwell 0.2 took for text; "
+                "cast them to text for the same reports as there, or to whole numbers."
+            )
         column = column.dictionary_decode()
     require_id_type(column.type, name)
     if pa.types.is_integer(column.type):
