@@ -101,8 +101,8 @@ def _unquoted() -> Iterator[None]:
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise DataError(
             f"source cannot be read by DuckDB ({type(error).__name__}): its query fails, say at a cell that cannot be "
-            "cast (use TRY_CAST), or its connection was asked for something else meanwhile (use connection.cursor() for "
-            "that). Run the query by itself to see DuckDB's message, which may show a value.",
+            "cast (use TRY_CAST), or its connection was asked for something else meanwhile (use connection.cursor() "
+            "for that). Run the query by itself to see DuckDB's message, which may show a value.",
             parameter="source",
         ) from None
 
